@@ -119,6 +119,10 @@ pub struct Frame<'a> {
     pub loop_count: u32,
     /// How long this frame is shown.
     pub duration: Duration,
+    /// The profile (ICC.1) of the colours, in the first frame and in previews; for encoding, what is to be stored.
+    pub icc_profile: Option<&'a [u8]>,
+    /// In the same way, the code points (ITU-T H.273) of the primaries and of the curve from light to stored values.
+    pub code_points: Option<(u8, u8)>,
 }
 
 impl<'a> Frame<'a> {
@@ -136,6 +140,8 @@ impl<'a> Frame<'a> {
             frame_count: 1,
             loop_count: 0,
             duration: Duration::ZERO,
+            icc_profile: None,
+            code_points: None,
         }
     }
 }

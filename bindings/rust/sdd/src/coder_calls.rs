@@ -233,6 +233,12 @@ fn write(frame: &Frame<'_>, out: &mut sys::sdd_coder_frame) -> Result<(), CoderE
     }
     (out.frame_count, out.loop_count) = (clamped_i32(frame.frame_count), clamped_i32(frame.loop_count));
     out.duration_us = i64::try_from(frame.duration.as_micros()).unwrap_or(i64::MAX);
+    if let Some(profile) = frame.icc_profile {
+        (out.icc_profile, out.icc_profile_size) = (profile.as_ptr().cast(), profile.len());
+    }
+    if let Some((primaries, transfer)) = frame.code_points {
+        (out.primaries, out.transfer) = (primaries.into(), transfer.into());
+    }
     Ok(())
 }
 
@@ -270,5 +276,11 @@ unsafe fn read<'a>(picture: &sys::sdd_coder_frame) -> Option<Frame<'a>> {
     let mut frame = Frame::new(width, height, format, unsafe { bytes(picture.pixels, size) });
     frame.stride = picture.stride;
     frame.duration = Duration::ZERO;
+    if !picture.icc_profile.is_null() && picture.icc_profile_size > 0 {
+        frame.icc_profile = Some(unsafe { bytes(picture.icc_profile, picture.icc_profile_size) });
+    }
+    if let (Ok(primaries), Ok(transfer)) = (u8::try_from(picture.primaries), u8::try_from(picture.transfer)) {
+        frame.code_points = (primaries > 0 || transfer > 0).then_some((primaries, transfer));
+    }
     Some(frame)
 }

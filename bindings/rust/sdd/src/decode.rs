@@ -1,7 +1,7 @@
 //! Options by which a body is decoded to pixels.
 
 use crate::numbers::{clamped, clamped_i32, numbers};
-use crate::{sys, Allocator, ImageFormat, PixelFormat};
+use crate::{sys, Allocator, Colour, ImageFormat, PixelFormat};
 use std::ptr;
 
 numbers! {
@@ -70,6 +70,7 @@ pub struct DecodeOptions {
     format_hint: Option<ImageFormat>,
     scaling: Scaling,
     allocator: Option<Allocator>,
+    colour: Colour,
 }
 
 impl DecodeOptions {
@@ -143,6 +144,12 @@ impl DecodeOptions {
         self
     }
 
+    /// Sets the colours of the pixels: those of the file, or converted to sRGB.
+    pub fn colour(mut self, colour: Colour) -> Self {
+        self.colour = colour;
+        self
+    }
+
     /// Puts the pixels into memory of the application. A loader then caches the original alone.
     pub fn allocator(mut self, allocator: Allocator) -> Self {
         self.allocator = Some(allocator);
@@ -164,6 +171,7 @@ impl DecodeOptions {
             format_hint: self.format_hint.map_or(0, |format| format.0),
             scaling: self.scaling as i32,
             allocator: self.allocator.as_ref().map_or(ptr::null(), Allocator::pointer),
+            colour: self.colour as i32,
             ..sys::sized!(sdd_decode_options)
         }
     }

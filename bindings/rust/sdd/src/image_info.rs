@@ -2,7 +2,7 @@
 
 use crate::error::check;
 use crate::numbers::microseconds;
-use crate::{sys, text, Error, Image, ImageFormat};
+use crate::{sys, text, ColourKind, Error, Image, ImageFormat};
 use std::os::raw::c_void;
 use std::ptr;
 use std::slice;
@@ -55,6 +55,10 @@ pub struct ImageInfo {
     pub is_partial: bool,
     /// True if the decode options scaled or cropped it.
     pub is_scaled: bool,
+    /// What the picture says of its colours, also if they were converted: [`Image::colour`] tells more.
+    pub colour_kind: ColourKind,
+    /// True if the pixels were converted to sRGB.
+    pub is_converted: bool,
 }
 
 impl ImageInfo {
@@ -83,6 +87,8 @@ impl ImageInfo {
             is_preview: info.is_preview == 1,
             is_partial: info.is_partial == 1,
             is_scaled: info.is_scaled == 1,
+            colour_kind: ColourKind::of(info.colour_kind).unwrap_or_default(),
+            is_converted: info.is_converted == 1,
         }
     }
 }

@@ -15,6 +15,7 @@ mod cache_builder;
 mod callbacks;
 mod coder;
 mod coder_calls;
+mod colour;
 #[cfg(doctest)]
 mod compile_fail;
 mod cookies;
@@ -69,6 +70,7 @@ pub use coder::{
     load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Estimate, Frame,
     Preview,
 };
+pub use colour::{Colour, ColourKind, ImageColour};
 pub use cookies::Cookie;
 pub use credential::{AuthSchemes, Credential};
 pub use decode::{DecodeOptions, Fit, Scaling};
