@@ -185,3 +185,40 @@ class CoderTests(ToolTest):
         self.environment["SDD_CODER_PATH"] = ""
         line, = self.sdd("info", "--json", base + "/ranged.webp", status=0).lines
         self.assertEqual((line["format"], "width" in line, line["requests"]), ("webp", False, 1))
+
+
+class ColourTests(ToolTest):
+    PICTURE = FIXTURES / "colour" / "display-p3.jpg"
+    URL = f"{SERVER}/file/colour/display-p3.jpg"
+
+    def pixels(self, name):
+        from PIL import Image
+        picture = Image.open(name)
+        return picture.convert("RGBA").tobytes(), picture.info.get("icc_profile")
+
+    def differ(self, a, b):
+        return max(abs(one - other) for one, other in zip(a, b))
+
+    def test_pictures_are_made_in_srgb(self):
+        stored, profile = self.pixels(self.PICTURE)
+        converted = (FIXTURES / "colour" / "display-p3.pam").read_bytes().split(b"ENDHDR\n", 1)[1]
+        for command, source in (("get", self.URL), ("thumbnail", self.URL), ("thumbnail", self.PICTURE)):
+            for words, expected, kept in (([], converted, None), (["--colour", "srgb"], converted, None),
+                                          (["--colour=stored"], stored, profile)):
+                for size in ([], ["-s", "100"]):
+                    with self.subTest((command, words, size)):
+                        self.sdd(command, "--to", "png", *size, *words, "-f", "-o", "x.png", source, status=0)
+                        made, its_profile = self.pixels(self.folder / "x.png")
+                        self.assertEqual(its_profile, kept)
+                        self.assertLessEqual(self.differ(made, expected), 1)
+
+    def test_what_is_only_downloaded_stays_as_it_is(self):
+        for words in ([], ["--colour", "srgb"], ["--verify"]):
+            self.sdd("get", *words, "-f", "-o", "a.jpg", self.URL, status=0)
+            self.assertEqual((self.folder / "a.jpg").read_bytes(), self.PICTURE.read_bytes())
+
+    def test_pictures_are_shown_in_srgb(self):
+        plain = self.sdd("info", "--show=blocks", self.PICTURE, environment={"COLORTERM": "truecolor"}, status=0).out
+        self.sdd("thumbnail", "--to", "png", "-o", "x.png", self.PICTURE, status=0)
+        same = self.sdd("info", "--show=blocks", "x.png", environment={"COLORTERM": "truecolor"}, status=0).out
+        self.assertEqual(plain[plain.index("\33["):], same[same.index("\33["):])

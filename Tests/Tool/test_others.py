@@ -43,6 +43,28 @@ class InfoTests(ToolTest):
         line, = self.sdd("info", "--json", FIXTURES / "metadata/kinds.jpg", status=0).lines
         self.assertEqual(line["icc_bytes"], 100)
 
+    def test_colours(self):
+        folder = FIXTURES / "colour"
+        for name, words, members in (
+                ("display-p3.jpg", "Display P3", {"colour_kind": "matrix", "colour_name": "Display P3"}),
+                ("grey.jpg", "dot gain 20%", {"colour_kind": "grey", "colour_name": "dot gain 20%"}),
+                ("gama-chrm.png", "gamma 1.8", {"colour_kind": "matrix", "colour_name": "gamma 1.8"}),
+                ("cicp-p3.png", "Display P3",
+                 {"colour_kind": "matrix", "colour_name": "Display P3", "primaries": 12, "transfer": 13}),
+                ("cicp-pq.png", "PQ, BT.2020",
+                 {"colour_kind": "hdr", "colour_name": "BT.2020", "primaries": 9, "transfer": 16}),
+                ("srgb.png", "sRGB", {"colour_kind": "srgb", "colour_name": "sRGB"}),
+                ("tables.png", "a profile with tables", {"colour_kind": "tables"}),
+                ("unstated.png", "not stated", {"colour_kind": "unstated"})):
+            with self.subTest(name):
+                shown = self.sdd("info", folder / name, status=0).out
+                self.assertIn(f"  colours:     {words}\n", shown)
+                line, = self.sdd("info", "--json", folder / name, status=0).lines
+                keys = ("colour_kind", "colour_name", "primaries", "transfer")
+                self.assertEqual({key: line[key] for key in keys if key in line}, members)
+        shown = self.sdd("info", "--show=blocks", folder / "display-p3.jpg", status=0).out
+        self.assertIn("  colours:     Display P3, converted to sRGB\n", shown)
+
     def test_exif_and_profiles_of_any_bytes(self):
         import random
         source = bytearray((FIXTURES / "facts/orientation-6.jpg").read_bytes())

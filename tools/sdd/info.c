@@ -51,8 +51,9 @@ static void finish(struct info_run *run, struct picture *picture, int fd)
         run->status = combine_status(run->status, picture->exit_status, run->failed++ == 0);
     }
     run->ended++;
+    picture->shown = failure->status == SDD_OK && run->show != SHOW_NONE && picture->whole;
     picture_print(picture, run->settings);
-    if (failure->status == SDD_OK && run->show != SHOW_NONE && picture->whole) {
+    if (picture->shown) {
         struct stat file;
         void *data = fstat(fd, &file) == 0 ? mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
                                            : MAP_FAILED;

@@ -337,11 +337,13 @@ static void fill_load(const struct job *job, sdd_load_request *load, sdd_decode_
     if (settings->offline && settings->cache == CACHE_USE_ANY) load->options |= SDD_OPTION_FROM_CACHE_ONLY;
     if (settings->cache == CACHE_USE_NONE) /* it may be there all the same, for the parts of --resume */
         load->query = load->store = load->original_query = load->original_store = SDD_CACHE_NONE;
+    if (!job->convert) return;
+    decode->colour = settings->colour;
+    load->decode = decode;
     if (!scaled) return;
     decode->target_width = settings->width, decode->target_height = settings->height;
     decode->fit = settings->fit;
     decode->allow_enlarging = settings->enlarge;
-    load->decode = decode;
     load->store = SDD_CACHE_NONE; /* the result is a file; the cache keeps originals */
     if (settings->cache == CACHE_USE_NONE && !settings->resume && !settings->verify)
         load->options |= SDD_OPTION_STOP_WHEN_COMPLETE;

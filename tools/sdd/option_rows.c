@@ -43,6 +43,8 @@ const struct option_row option_rows[] = {
     ROW("fit", 0, "HOW", OPTION_CHOICE, fit, LOADS, pictures, true, "inside (default), fill (crops) or stretch", 0, 0,
         "inside=1,fill=2,stretch=3"),
     ROW("enlarge", 0, NULL, OPTION_FLAG, enlarge, LOADS, pictures, false, "also enlarge smaller pictures", 0, 0, NULL),
+    ROW("colour", 0, "HOW", OPTION_CHOICE, colour, LOADS, pictures, false,
+        "srgb (default), or stored: with the profile", 0, 0, "srgb=2,stored=1"),
     ROW("to", 0, "FORMAT", OPTION_CHOICE, format, LOADS, pictures, true, "convert to jpeg, png, webp, avif or jxl", 0,
         0, "jpeg=1,jpg=1,png=2,webp=4,avif=5,jxl=11"),
     ROW("quality", 0, "1-100", OPTION_NUMBER, quality, LOADS, pictures, false, "the quality, but of PNGs; default 90",

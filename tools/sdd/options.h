@@ -61,6 +61,7 @@ struct settings {
     int32_t width, height; /* width and height stay together: OPTION_SIZE */
     int32_t fit;
     bool enlarge;
+    int32_t colour; /* one of SDD_COLOUR_ */
     int32_t format;
     int64_t quality;
     const char *background;

@@ -151,11 +151,45 @@ static void add_facts(struct text *page, const struct picture *picture)
         text_printf(page, "  size:        %s (%" PRId64 " bytes)\n", bytes_text(picture->size), picture->size);
 }
 
-static void add_metadata(struct text *page, sdd_image *image)
+/* What a picture says of its colours: "Display P3", "PQ, BT.2020". */
+static void add_colours(struct text *page, const sdd_image_colour *colour, bool shown)
 {
+    const char *name = colour->name != NULL ? colour->name : "";
+    const char *comma = *name != 0 ? ", " : "";
+    switch (colour->kind) {
+    case SDD_COLOUR_KIND_UNSTATED: text_puts(page, "not stated"); return;
+    case SDD_COLOUR_KIND_SRGB:
+        if (strstr(name, "sRGB") != NULL)
+            text_puts(page, name);
+        else
+            text_printf(page, "sRGB%s%s", comma, name);
+        return;
+    case SDD_COLOUR_KIND_TABLES: text_printf(page, "%s%sa profile with tables", name, comma); return;
+    case SDD_COLOUR_KIND_INKS: text_printf(page, "%s%sfour inks", name, comma); return;
+    case SDD_COLOUR_KIND_HDR:
+        text_printf(page, "%s%s%s",
+                    colour->transfer == 16   ? "PQ"
+                    : colour->transfer == 18 ? "HLG"
+                                             : "HDR",
+                    comma, name);
+        return;
+    default: text_puts(page, *name != 0 ? name : "a profile without a name"); break;
+    }
+    if (shown) text_puts(page, ", converted to sRGB");
+}
+
+static void add_metadata(struct text *page, const struct picture *picture)
+{
+    sdd_image *image = picture->image;
+    sdd_image_colour colour = SDD_IMAGE_COLOUR_INIT;
     const void *data = NULL;
     size_t size = 0;
     struct text description = { 0 };
+    if (sdd_image_get_colour(image, &colour) == SDD_OK) {
+        text_puts(page, "  colours:     ");
+        add_colours(page, &colour, picture->shown);
+        text_putc(page, '\n');
+    }
     if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size) == SDD_OK) {
         icc_description(data, size, &description);
         text_printf(page, "  profile:     %s%s%zu bytes\n", text_string(&description), description.size > 0 ? ", " : "",
@@ -186,7 +220,7 @@ static void print_text(const struct picture *picture)
     struct text page = { 0 }, clean = { 0 };
     text_printf(&page, "%s\n", picture->source);
     add_facts(&page, picture);
-    if (picture->image != NULL) add_metadata(&page, picture->image);
+    if (picture->image != NULL) add_metadata(&page, picture);
     if (picture->http_status != 0) {
         text_printf(&page, "  server:      status %d%s%s", (int)picture->http_status, picture->type == NULL ? "" : ", ",
                     picture->type == NULL ? "" : picture->type);
@@ -231,11 +265,24 @@ static void add_texts(struct text *line, sdd_image *image)
     json_close(line, ']');
 }
 
+static void add_json_colours(struct text *line, sdd_image *image)
+{
+    static const char *const kinds[] = { "unstated", "srgb", "matrix", "grey", "tables", "inks", "hdr" };
+    sdd_image_colour colour = SDD_IMAGE_COLOUR_INIT;
+    if (sdd_image_get_colour(image, &colour) != SDD_OK) return;
+    if (colour.kind >= 0 && colour.kind < (int)(sizeof kinds / sizeof *kinds))
+        json_string(line, "colour_kind", kinds[colour.kind]);
+    if (colour.name != NULL && *colour.name != 0) json_string(line, "colour_name", colour.name);
+    if (colour.primaries != 0) json_number(line, "primaries", colour.primaries);
+    if (colour.transfer != 0) json_number(line, "transfer", colour.transfer);
+}
+
 static void add_json_metadata(struct text *line, sdd_image *image)
 {
     const void *data = NULL;
     size_t size = 0;
     struct text description = { 0 };
+    add_json_colours(line, image);
     if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size) == SDD_OK) {
         icc_description(data, size, &description);
         json_number(line, "icc_bytes", (int64_t)size);

@@ -15,6 +15,7 @@ struct picture {
     int64_t size;     /* of the whole file or body; -1: unknown */
     int64_t read;     /* bytes that were read */
     bool whole;       /* all of it was read */
+    bool shown;       /* its pixels are shown, in sRGB */
     bool by_coder;    /* the facts are those of a coder, which does not know how the picture is stored */
     sdd_image *image; /* not decoded, for its metadata; NULL: none */
 

@@ -231,6 +231,7 @@ bool show_bytes(const void *data, size_t size, int how)
     if (how == SHOW_NONE) return true;
     room_for(how, &width, &height);
     options.target_width = width, options.target_height = height;
+    options.colour = SDD_COLOUR_SRGB;
     if (sdd_image_decode(data, size, &options, &image) != SDD_OK) return false;
     bool good = show_image(image, how);
     sdd_image_release(image);

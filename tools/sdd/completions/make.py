@@ -21,6 +21,7 @@ COMMANDS = {
 CACHE = ["ls", "get", "rm", "trim", "stats", "verify", "merge"]
 VALUES = {
     "--fit": "inside fill stretch",
+    "--colour": "srgb stored",
     "--to": "jpeg png webp avif jxl",
     "--show": "auto kitty iterm sixel blocks none",
     "--http": "1.0 1.1 2 2-prior-knowledge 3",
