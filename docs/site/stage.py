@@ -58,6 +58,7 @@ PARTS = [
             "guides/toolkits",
             "guides/caching",
             "guides/sizes",
+            "guides/colours",
             "guides/progressive",
             "guides/big-lists",
             "guides/untrusted-urls",

@@ -213,7 +213,7 @@ typedef struct sdd_image_info {
     /* 1: the body was truncated or damaged, and no more will come. 0: a complete picture. */
     int32_t is_partial;
     int32_t is_scaled; /* 1: scaled or cropped by sdd_decode_options */
-    /* What the picture says of its colours, one of SDD_COLOUR_KIND_, also if they were converted. */
+    /* One of SDD_COLOUR_KIND_: what the picture says of its colours, converted or not. */
     sdd_colour_kind colour_kind;
     int32_t is_converted; /* 1: the pixels were converted to sRGB */
 } sdd_image_info;
