@@ -27,6 +27,8 @@ package struct ImageFacts: Equatable, Sendable {
     package var orientation = 1
     /// What the picture says of its colours; `nil` if that is nothing, or was not read.
     package var colour: PictureColour?
+    /// True if `colour` is what a note says, and the encoded pixels are in sRGB already.
+    var isNoted = false
     /// Bytes of all coefficients of a JPEG in libjpeg's memory; 0 for other formats.
     var coefficientBytes = 0
     /// Bytes of those that are kept of a whole progressive JPEG at an eighth of its size.

@@ -14,7 +14,7 @@ struct PictureSource {
             size = PictureSource.size(form, facts, isMade)
             isTransposed = PictureSource.isTransposed(form, facts?.orientation ?? 1)
             isLenient = form.isLenient
-            isConverted = form.colour == .sRGB && !isMade && facts?.colour?.isConvertible == true
+            isConverted = form.colour == .sRGB && facts?.isNoted != true && facts?.colour?.isConvertible == true
         }
     }
 
@@ -57,8 +57,9 @@ struct PictureSource {
             && (isSource(of: form) || isJust(form, facts?.orientation ?? 1))
     }
 
+    /// A picture that was made by transforms may have any size. One that was only resized keeps its own.
     private static func size(_ form: DecodeOptions, _ facts: ImageFacts?, _ isMade: Bool) -> SizeRule {
-        isMade ? .none : form.size(amongFrames: facts?.frameCount ?? 1)
+        isMade && form.transforms != nil ? .none : form.size(amongFrames: facts?.frameCount ?? 1)
     }
 
     private func isJust(_ form: DecodeOptions, _ orientation: Int) -> Bool {

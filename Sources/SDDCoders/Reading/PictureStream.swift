@@ -210,6 +210,7 @@ package final class PictureStream: @unchecked Sendable {
         isColourRead = true
         let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
         facts?.colour = (noted ?? PictureColour.stated(by: bytes, known))?.asking(registry)
+        facts?.isNoted = noted != nil
         return true
     }
 

@@ -240,8 +240,8 @@ package final class ImageCacheLookup: CacheLookup {
         found.isOfOriginal = hasOriginal && !isMade
         found.extended = entry.extended
         found.selection = headers.flatMap { cache.selection(of: entry, $0)?.bytes }
-        // An image that was only resized needs no flag: decoding it to that size again leaves it as it is.
-        found.isMade = isMade && form.transforms != nil
+        // Otherwise it needs no flag: decoding a resized image to that size again leaves it as it is.
+        found.isMade = isMade && (form.transforms != nil || form.colour == .sRGB)
         return found
     }
 
