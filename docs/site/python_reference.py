@@ -46,7 +46,7 @@ GROUPS = [
             "Previews",
         ],
     ),
-    ("Results", ["Result", "Response", "Metrics", "PrefetchReport", "PrefetchOutcome", "CacheEntry"]),
+    ("Results", ["Result", "Response", "Metrics", "Colour", "PrefetchReport", "PrefetchOutcome", "CacheEntry"]),
     (
         "Options",
         [
@@ -90,7 +90,8 @@ GROUPS = [
     (
         "Numbers",
         [
-            "Status", "Detail", "ErrorClass", "Stage", "Origin", "Priority", "PixelFormat", "ImageFormat", "EntryState",
+            "Status", "Detail", "ErrorClass", "Stage", "Origin", "Priority", "PixelFormat", "ColourKind",
+            "ImageFormat", "EntryState",
         ],  # fmt: skip
     ),
 ]
