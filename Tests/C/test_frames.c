@@ -121,6 +121,58 @@ CASE(b19_several_threads_at_a_time)
     free(expected);
 }
 
+/* ------------------------------------------------------- a still picture that is none of the frames */
+
+static void check_hidden(sdd_image *image, int frames, const uint8_t *expected)
+{
+    size_t row = (size_t)sdd_image_width(image) * 4;
+    CHECK_EQUAL(image_info(image).frame_count, frames);
+    CHECK(image_info(image).is_partial == 0 && image_info(image).good_rows == 11);
+    CHECK(sdd_image_width(image) == 14 && sdd_image_height(image) == 11);
+    for (size_t y = 0; y < 11; y++)
+        CHECK(memcmp(sdd_image_pixels(image) + y * sdd_image_stride(image), expected + y * row, row) == 0);
+    sdd_image_release(image);
+}
+
+CASE(b19_an_animation_hides_its_still_picture)
+{
+    size_t size, encoded_size;
+    uint8_t *expected = fixture("frames/apart.frames", &size), *encoded = fixture("frames/apart.png", &encoded_size);
+    static const struct { uint64_t options; int frames; } ways[] = {
+        { 0, 2 }, { SDD_OPTION_PRELOAD_ALL_FRAMES, 2 }, { SDD_OPTION_DECODE_FIRST_FRAME_ONLY, 1 },
+        { SDD_OPTION_AVOID_DECODE_IMAGE, 2 },
+    };
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        check_hidden(get(downloader, "frames/apart.png", ways[i].options), ways[i].frames, expected);
+
+    /* The application's own memory has the frame, too. */
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    static uint8_t own[14 * 11 * 4];
+    sdd_image *image = NULL;
+    options.pixels = own, options.pixels_size = sizeof own;
+    CHECK_STATUS(sdd_image_decode(encoded, encoded_size, &options, &image), SDD_OK);
+    CHECK(sdd_image_pixels(image) == own);
+    check_hidden(image, 2, expected);
+
+    /* The still picture, if it is asked for. */
+    sdd_decode_options still = SDD_DECODE_OPTIONS_INIT;
+    still.still = 1;
+    CHECK_STATUS(sdd_image_decode(encoded, encoded_size, &still, &image), SDD_OK);
+    CHECK(image_info(image).frame_count == 1 && memcmp(sdd_image_pixels(image), expected, 14 * 4) != 0);
+    sdd_image_release(image);
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &still), SDD_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        image = get(downloader, "frames/apart.png", ways[i].options);
+        CHECK(image_info(image).frame_count == 1 && memcmp(sdd_image_pixels(image), expected, 14 * 4) != 0);
+        sdd_image_release(image);
+    }
+    still.still = 2;
+    CHECK_STATUS(sdd_image_decode(encoded, encoded_size, &still, &image), SDD_ERROR_INVALID_ARGUMENT);
+    free(expected);
+    free(encoded);
+}
+
 /* ----------------------------------------------------------------------------- still pictures */
 
 static void check_still(sdd_image *image)

@@ -73,7 +73,7 @@ import Testing
         limits.maxFrames = 40
         let body = bytes(of: array)
         guard let animation = APNGAnimation(body, limits: limits) else { return 0 }
-        #expect(animation.frameCount > 1 && APNGAnimation.completeFrames(in: body) == animation.frameCount)
+        #expect(animation.frameCount >= 1 && APNGAnimation.completeFrames(in: body) == animation.frameCount)
         var frames = 0
         for index in 0..<min(animation.frameCount, 40) where (try? animation.frame(index)) != nil { frames += 1 }
         return frames

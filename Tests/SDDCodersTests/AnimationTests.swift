@@ -65,12 +65,148 @@ import Testing
         #expect(image.facts?.frameCount == fixture.frames.count)
     }
 
-    /// A default image that is not part of the animation is still the image's picture.
-    @Test func theDefaultImageMayBeNoFrame() throws {
+    // MARK: - Still pictures that are no frame
+
+    /// A still picture that is not part of the animation is hidden, as in browsers.
+    @Test(arguments: [DecodeOptions.Frames.access, .firstOnly, .preload])
+    func theFirstFrameIsShown(frames: DecodeOptions.Frames) throws {
         let fixture = try AnimationFixture("apart")
-        let image = try decode(fixture.bytes, DecodeOptions())
-        #expect(image.pixels.plainBytes != fixture.frames[0])
+        let image = try decode(fixture.bytes, DecodeOptions(frames: frames))
+        #expect(image.pixels.plainBytes == fixture.frames[0])
+        #expect(image.frameCount == (frames == .firstOnly ? 1 : 2) && !image.isPartial)
         #expect(try image.frame(0)?.pixels.plainBytes == fixture.frames[0])
+    }
+
+    @Test func theHiddenStillPictureIsShownIfAskedFor() throws {
+        let fixture = try AnimationFixture("apart")
+        let image = try decode(fixture.bytes, DecodeOptions(frames: .still))
+        #expect(image.pixels.plainBytes == (try hiddenStill(fixture)) && image.pixels.plainBytes != fixture.frames[0])
+        #expect(image.frameCount == 1 && image.animation == nil)
+        // For any other animation that is the first frame.
+        let other = try AnimationFixture("as-pillow")
+        let still = try decode(other.bytes, DecodeOptions(frames: .still))
+        #expect(still.frameCount == 1 && still.pixels.plainBytes == other.frames[0])
+    }
+
+    /// An animation of one frame has that frame, and no other.
+    @Test(arguments: [DecodeOptions.Frames.access, .firstOnly, .preload])
+    func oneFrameIsShownForAHiddenStillPicture(frames: DecodeOptions.Frames) throws {
+        let fixture = try AnimationFixture("apart")
+        let image = try decode(oneFrame(of: fixture), DecodeOptions(frames: frames))
+        #expect(image.pixels.plainBytes == fixture.frames[0])
+        #expect(image.frameCount == 1 && image.animation == nil && image.facts?.frameCount == 1)
+        #expect(try image.frame(0) === image && image.frame(1) == nil)
+    }
+
+    /// Sizes, formats and turns are those of the first frame, in one decode for all of them.
+    @Test func aHiddenStillPictureLeavesTheFormToTheFrame() throws {
+        let fixture = try AnimationFixture("apart")
+        let sizes = [SizeRule.none, SizeRule(width: 5, height: 9), SizeRule(width: 4, height: 4, fit: .fill)]
+        let forms =
+            PixelFormat.allCases.flatMap { format in
+                sizes.map { DecodeOptions(format: format, background: 0x336699, size: $0) }
+            } + [DecodeOptions(frames: .still), DecodeOptions(isLazy: true)]
+        let turned = bytes(of: Self.turned(Array(fixture.bytes.pointer)))
+        for (body, counts) in [(turned, Set([1, 2])), (try oneFrame(of: fixture), Set([1]))] {
+            let pictures = try decoders.decode(body, forms: forms, limits: DecodeLimits())
+            for (form, image) in pictures where form.frames != .still {
+                let image = try image.get()
+                let frame = try #require(try image.frame(0))
+                #expect(try image.decoded().plainBytes == frame.decoded().plainBytes, "\(form)")
+            }
+            #expect(try Set(pictures.map { try $0.image.get().frameCount }) == counts)
+        }
+    }
+
+    /// While it arrives, the frame is shown once it is there, and never the hidden still picture.
+    @Test func previewsShowTheFirstFrame() throws {
+        let fixture = try AnimationFixture("apart")
+        for body in [fixture.bytes, try oneFrame(of: fixture)] {
+            let whole = Array(body.pointer), form = DecodeOptions()
+            let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+            var previews = 0
+            for count in 1...whole.count {
+                let isLast = count == whole.count
+                let step = try stream.read(
+                    bytes(of: whole[..<count]), forms: [form], isLast: isLast, previewScans: isLast ? nil : 1)
+                previews += step.previews.count
+                #expect(step.previews.allSatisfy { $0.image.pixels.plainBytes == fixture.frames[0] })
+                if isLast { #expect(try step.pictures?[0].image.get().pixels.plainBytes == fixture.frames[0]) }
+            }
+            // One for the first frame, and one for each more.
+            #expect(previews >= 1 && previews <= 2)
+        }
+    }
+
+    /// An animation that breaks the rules leaves the still picture; so does a frame that is damaged, where that is
+    /// allowed.
+    @Test func theHiddenStillPictureRemains() throws {
+        let fixture = try AnimationFixture("apart")
+        let still = try hiddenStill(fixture)
+        // given: more frames than there are
+        let broken = try announcing(3, in: fixture)
+        #expect(try decode(broken, DecodeOptions()).pixels.plainBytes == still)
+        // given: too many frames
+        var limits = DecodeLimits()
+        limits.maxFrames = 1
+        let image = try decoders.decode(fixture.bytes, forms: [DecodeOptions()], limits: limits)[0].image.get()
+        #expect(image.pixels.plainBytes == still && image.frameCount == 2 && !image.isPartial)
+        // given: a damaged first frame
+        let damaged = try damagedFrame(of: fixture)
+        #expect(throws: CoderError.self) { try decode(damaged, DecodeOptions()) }
+        let rest = try decode(damaged, DecodeOptions(isLenient: true))
+        #expect(rest.pixels.plainBytes == still && rest.isPartial)
+        #expect(try decode(damaged, DecodeOptions(frames: .still)).pixels.plainBytes == still)
+        // given: the end is missing
+        let cut = bytes(of: Array(fixture.bytes.pointer).dropLast(20))
+        #expect(throws: CoderError.self) { try decode(cut, DecodeOptions()) }
+        let beginning = try decode(cut, DecodeOptions(isLenient: true))
+        #expect(beginning.pixels.plainBytes == still && beginning.isPartial)
+    }
+
+    /// Returns the pixels of the still picture, by way of a PNG without the animation.
+    private func hiddenStill(_ fixture: AnimationFixture) throws -> [UInt8] {
+        let still = try changed(fixture) { chunk, _ in
+            chunk == .acTL || chunk == .fcTL || chunk == .fdAT ? nil : []
+        }
+        return try decode(still, DecodeOptions()).pixels.plainBytes
+    }
+
+    private func oneFrame(of fixture: AnimationFixture) throws -> Bytes {
+        var controls = 0
+        return try changed(fixture) { chunk, data in
+            if chunk == .acTL { return [0, 0, 0, 1] + data[4...] }
+            if chunk == .fcTL { controls += 1 }
+            return controls > 1 && chunk != .IEND ? nil : []
+        }
+    }
+
+    private func announcing(_ count: UInt8, in fixture: AnimationFixture) throws -> Bytes {
+        try changed(fixture) { chunk, data in chunk == .acTL ? [0, 0, 0, count] + data[4...] : [] }
+    }
+
+    private func damagedFrame(of fixture: AnimationFixture) throws -> Bytes {
+        var controls = 0
+        return try changed(fixture) { chunk, data in
+            if chunk == .fcTL { controls += 1 }
+            return controls == 1 && chunk == .fdAT ? data[..<8] + data[8...].map { $0 ^ 0x55 } : []
+        }
+    }
+
+    /// Returns the file with some chunks changed.
+    /// - Parameter change: returns the new data of a chunk, empty for the old, or `nil` to leave the chunk out.
+    private func changed(_ fixture: AnimationFixture, _ change: (PNGChunkName?, [UInt8]) -> [UInt8]?) throws -> Bytes {
+        let whole = Array(fixture.bytes.pointer)
+        var made = Array(whole[..<8])
+        for chunk in PNGChunks(fixture.bytes.pointer) {
+            guard let data = change(chunk.name, Array(chunk.data)) else { continue }
+            if let name = chunk.name, !data.isEmpty {
+                made += Self.chunk(name, data)
+            } else {
+                made += whole[chunk.range]
+            }
+        }
+        return bytes(of: made)
     }
 
     // MARK: - Preloaded frames
@@ -207,12 +343,16 @@ import Testing
         let block: [UInt8] = [
             0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0,
         ]
-        let named = Array("eXIf".utf8) + block
+        let chunk = Self.chunk(.eXIf, block)
+        return Array(png[..<33]) + chunk + Array(png[33...])
+    }
+
+    private static func chunk(_ name: PNGChunkName, _ data: [UInt8]) -> [UInt8] {
+        let digits = { (number: UInt32) in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+        let named = digits(name.rawValue) + data
         var sum = CRC32()
         named.withUnsafeBytes { sum.add($0) }
-        let digits = { (number: UInt32) in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
-        let chunk = digits(UInt32(block.count)) + named + digits(sum.value)
-        return Array(png[..<33]) + chunk + Array(png[33...])
+        return digits(UInt32(data.count)) + named + digits(sum.value)
     }
 }
 

@@ -21,6 +21,7 @@ import Testing
 
     private let decoders = DecoderSet(registry: .builtIn)
 
+    /// Pillow shows still pictures, also those that an animation hides.
     @Test(arguments: names)
     func givesThePixelsOfPillow(name: String) throws {
         // given
@@ -28,15 +29,15 @@ import Testing
         let stem = "facts/\(name.dropLast(4))."
         for (format, suffix) in Self.suffixes {
             // when
-            let form = DecodeOptions(format: format, background: 0x336699)
+            let form = DecodeOptions(format: format, background: 0x336699, frames: .still)
             let image = try decode(bytes, form)
             // then
             #expect(image.pixels.format == format)
             #expect(image.pixels.plainBytes == (try Fixtures.array(stem + suffix)), "\(suffix)")
         }
-        let upright = try decode(bytes, DecodeOptions())
+        let upright = try decode(bytes, DecodeOptions(frames: .still))
         #expect(try Raster(upright) == Raster(pam: Fixtures.array(stem + "upright.pam")))
-        let stored = try decode(bytes, DecodeOptions(isUpright: false))
+        let stored = try decode(bytes, DecodeOptions(isUpright: false, frames: .still))
         #expect(try Raster(stored) == Raster(pam: Fixtures.array(stem + "pam")))
     }
 
@@ -44,7 +45,7 @@ import Testing
     @Test(arguments: names)
     func planesHoldTheBytesOfRGB8(name: String) throws {
         let expected = try Fixtures.array("facts/\(name.dropLast(4)).rgb8")
-        let form = DecodeOptions(format: .rgb8Planar, background: 0x336699)
+        let form = DecodeOptions(format: .rgb8Planar, background: 0x336699, frames: .still)
         let planes = (0..<3).flatMap { plane in expected.indices.filter { $0 % 3 == plane }.map { expected[$0] } }
         #expect(try decode(Fixtures.bytes("facts/\(name)"), form).pixels.plainBytes == planes)
     }

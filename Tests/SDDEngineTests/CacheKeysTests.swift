@@ -64,6 +64,7 @@ import Testing
         (DecodeOptions(memory: PixelMemory(rowAlignment: 64)), "a-Form({rows=64}).png"),
         (DecodeOptions(frames: .firstOnly), "a-Form({first}).png"),
         (DecodeOptions(frames: .preload), "a-Form({preload}).png"),
+        (DecodeOptions(frames: .still), "a-Form({still}).png"),
         (DecodeOptions(formatHint: .webp), "a-Form({hint=4}).png"),
         // Options that only delay decoding give the same key.
         (DecodeOptions(isLazy: true), "a.png"),

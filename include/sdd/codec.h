@@ -177,6 +177,11 @@ typedef struct sdd_decode_options {
        says. `pixels` and pixels_stride must be multiples of row_alignment. */
     size_t pixels_stride;
     sdd_colour colour; /* one of SDD_COLOUR_ */
+    /* 1: of an animated picture only the still picture, as programs show it that know no
+       animations: that of the file for an animated PNG whose first frame it is not, see FRAMES in
+       image.h, else the first frame. Overrides SDD_OPTION_PRELOAD_ALL_FRAMES and
+       SDD_OPTION_DECODE_FIRST_FRAME_ONLY. */
+    int32_t still;
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \

@@ -316,9 +316,15 @@ SDD_API sdd_image_format sdd_image_sniff(const void *SDD_NULLABLE bytes, size_t 
 /* --------------------------------------------------------------------------------------- frames */
 
 /*
- * An animated picture has sdd_image_info.frame_count frames: those of an animated PNG (PNG, Third
- * Edition, 4.9 and 11.3.6), or those that a coder reports. The pixels of the image itself are those
- * of the still picture in the file, which may or may not be the first frame.
+ * FRAMES. An animated picture has sdd_image_info.frame_count frames: those of an animated PNG (PNG,
+ * Third Edition, 4.9 and 11.3.6), or those that a coder reports. The pixels of the image itself are
+ * those of the first frame, as browsers show it.
+ *
+ * An animated PNG may hide its still picture from the animation: no fcTL is before the first IDAT.
+ * Its first frame, which is there even if acTL says one frame, is then composed at its size, and a
+ * preview shows it once all of it has arrived. sdd_decode_options.still gives the still picture. It
+ * is also shown if the animation breaks the rules of its format (which may follow a preview of the
+ * frame), or has too many frames.
  */
 
 /**

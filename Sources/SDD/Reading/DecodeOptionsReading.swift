@@ -19,7 +19,8 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) thr
         isLenient: try choice(
             given.damage, "sdd_decode_options.damage", "SDD_DAMAGE_",
             [SDD_DAMAGE_REFUSE: false, SDD_DAMAGE_KEEP_REST: true]),
-        memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint),
+        memory: try pixelMemory(given), frames: try flag(given.still, "sdd_decode_options.still") ? .still : .access,
+        formatHint: ImageFormat(rawValue: given.format_hint),
         colour: try colour(given.colour, "sdd_decode_options.colour"))
 }
 

@@ -15,9 +15,11 @@ extension ImageFacts {
         var header = try Header(first.data)
         var animation: Animation?
         var orientation: Int?
+        var isFrame = false
         while let chunk = try nextChunk(&cursor) {
             switch chunk.name {
             case "acTL": animation = animation ?? Animation(chunk.data)
+            case "fcTL": isFrame = true
             case "eXIf": orientation = orientation ?? ExifOrientation.inBlock(chunk.data)
             case "tRNS": header.hasTransparency = true
             default: break
@@ -28,6 +30,7 @@ extension ImageFacts {
             isProgressive: header.isInterlaced)
         facts.frameCount = animation?.frames ?? 1
         facts.loopCount = animation?.plays ?? 1
+        facts.hidesStill = animation != nil && !isFrame
         facts.orientation = orientation ?? 1
         return facts
     }

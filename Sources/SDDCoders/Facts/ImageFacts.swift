@@ -23,6 +23,8 @@ package struct ImageFacts: Equatable, Sendable {
     package var frameCount = 1
     /// Number of times the animation plays; 0 means forever.
     package var loopCount = 1
+    /// True for an animated PNG whose still picture is none of its frames.
+    package var hidesStill = false
     /// Exif orientation, 1 to 8.
     package var orientation = 1
     /// What the picture says of its colours; `nil` if that is nothing, or was not read.

@@ -21,7 +21,7 @@ package final class APNGAnimation: FrameSource {
         var decodedFrames = 0
     }
 
-    /// Returns `nil` if the bytes are not a valid animation of more than one frame.
+    /// Returns `nil` if the bytes are not a valid animation, or if its only frame is the still picture.
     /// - Parameters:
     ///   - isWhole: false for the beginning of a file; the frames are then those that have arrived completely.
     ///   - coder: decodes PNGs.
@@ -30,7 +30,7 @@ package final class APNGAnimation: FrameSource {
     ) {
         var parser = APNGParser(mostFrames: limits.maxFrames)
         withExtendedLifetime(bytes) { parser.read(bytes.pointer) }
-        guard parser.complete > 1 else { return nil }
+        guard parser.showsMore else { return nil }
         switch parser.outcome {
         case .complete: break
         case .goesOn: if isWhole { return nil }

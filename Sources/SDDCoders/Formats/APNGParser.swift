@@ -18,6 +18,8 @@ struct APNGParser {
     private(set) var loopCount = 0
     /// The frames that have begun, at most `mostFrames`.
     private(set) var frames: [APNGFrame] = []
+    /// True if the still picture is none of the frames.
+    private(set) var hidesStill = false
     /// Number of all frames that have begun.
     private(set) var begun = 0
     /// Byte ranges of the chunks that affect the pixels of all frames: PLTE and tRNS.
@@ -41,6 +43,9 @@ struct APNGParser {
 
     /// Number of frames whose data is complete.
     var complete: Int { isOpen ? begun - 1 : begun }
+
+    /// Whether there is more to show than the still picture.
+    var showsMore: Bool { complete > (hidesStill ? 0 : 1) }
 
     /// Reads chunks until the animation ends or breaks the rules, or until the bytes are used up.
     mutating func read(_ bytes: UnsafeRawBufferPointer) {
@@ -129,7 +134,7 @@ struct APNGParser {
     private mutating func takePixels(_ chunk: PNGChunk) {
         guard announced != nil, stage != .afterPixels else { return breaks() }
         stage = .inPixels
-        if isPicture { addData(chunk) }
+        if isPicture { addData(chunk) } else { hidesStill = true }
     }
 
     /// Reads fdAT (11.3.6.3).

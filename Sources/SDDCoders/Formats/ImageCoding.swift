@@ -108,7 +108,8 @@ package struct Preview {
 package protocol ImageCoding: Sendable {
     var format: ImageFormat { get }
     func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading
-    /// Returns the frames of an animated picture, or `nil` for a still one.
+    /// Returns the frames of an animated picture, or `nil` for a still one. There is only one frame if the still picture
+    /// in the body is not it.
     /// - Parameter isWhole: false for the beginning of a body; the frames are then those that have arrived completely.
     func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)?
 }

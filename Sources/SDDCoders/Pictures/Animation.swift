@@ -24,7 +24,7 @@ package struct Animation: Sendable {
         _ source: (any FrameSource)?, form: DecodeOptions, _ facts: ImageFacts?, limits: DecodeLimits,
         _ clock: DecodeClock
     ) throws(CoderError) {
-        guard let source, source.frameCount > 1, form.framesLeft != .firstOnly else { return nil }
+        guard let source, source.frameCount > 1, [.access, .preload].contains(form.framesLeft) else { return nil }
         let lazy = Animation(frames: .source(source), source, form, facts)
         guard form.framesLeft == .preload else {
             self = lazy

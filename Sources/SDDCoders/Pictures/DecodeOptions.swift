@@ -22,6 +22,9 @@ package struct DecodeOptions: Hashable, Sendable {
         case firstOnly
         /// All frames are decoded together with the picture.
         case preload
+        /// Only the still picture is decoded that programs show which know no animations: the first frame, except in a
+        /// PNG that hides it.
+        case still
     }
 
     /// The colours of the pixels.

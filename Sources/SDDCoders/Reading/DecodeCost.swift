@@ -32,6 +32,8 @@ struct DecodeCost {
         for source in sources {
             let plan = source.plan(facts.width, facts.height)
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))
+            // The canvas, and the part of it that the frame covers.
+            if source.key.isOfFrame { working = Self.sum(working, Self.product(stored, 8)) }
             guard facts.isProgressive || hasScans else { continue }
             switch facts.format {
             // libjpeg keeps coefficients until the last scan.

@@ -9,12 +9,15 @@ struct PictureSource {
         let isLenient: Bool
         /// True if the pixels are converted to sRGB, which changes them.
         let isConverted: Bool
+        /// True if the first frame of the animation is shown in place of the still picture.
+        let isOfFrame: Bool
 
         init(_ form: DecodeOptions, facts: ImageFacts?, isMade: Bool) {
             size = PictureSource.size(form, facts, isMade)
             isTransposed = PictureSource.isTransposed(form, facts?.orientation ?? 1)
             isLenient = form.isLenient
             isConverted = form.colour == .sRGB && facts?.isNoted != true && facts?.colour?.isConvertible == true
+            isOfFrame = facts?.hidesStill == true && form.frames != .still
         }
     }
 

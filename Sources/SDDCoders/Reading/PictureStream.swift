@@ -252,12 +252,19 @@ package final class PictureStream: @unchecked Sendable {
             source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
             var part = Part(
                 source: source, converter: source.key.isConverted ? facts?.colour?.converter : nil,
-                reader: try coder.makeReader(source.task(limits)))
+                reader: try makeReader(source, coder))
             part.failure = failure(of: source)
             places[source.key, default: []].append(parts.count)
             parts.append(part)
             cost = nil
         }
+    }
+
+    private func makeReader(
+        _ source: PictureSource, _ coder: any ImageCoding
+    ) throws(CoderError) -> any PictureReading {
+        let task = source.task(limits)
+        return source.key.isOfFrame ? FirstFrameReader(coder, task) : try coder.makeReader(task)
     }
 
     /// Returns the bytes by which the transforms of the forms make pictures larger.
@@ -372,7 +379,7 @@ package final class PictureStream: @unchecked Sendable {
     private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
         guard let coder else { return }
         for index in parts.indices where parts[index].pixels != nil && !parts[index].reader.isEnded(by: bytes) {
-            parts[index].reader = try coder.makeReader(parts[index].source.task(limits))
+            parts[index].reader = try makeReader(parts[index].source, coder)
             parts[index].pixels = nil
             try parts[index].read(bytes, isLast: true)
         }

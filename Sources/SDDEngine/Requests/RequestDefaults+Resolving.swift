@@ -182,8 +182,10 @@ extension DecodeOptions {
     /// Returns this form with option bits applied.
     package func with(_ options: RequestOptions) -> DecodeOptions {
         var form = self
-        if options.contains(.preloadAllFrames) { form.frames = .preload }
-        if options.contains(.decodeFirstFrameOnly) { form.frames = .firstOnly }
+        if form.frames != .still {
+            if options.contains(.preloadAllFrames) { form.frames = .preload }
+            if options.contains(.decodeFirstFrameOnly) { form.frames = .firstOnly }
+        }
         form.isLazy = options.contains(.avoidDecodeImage)
         return form
     }

@@ -59,7 +59,12 @@ package enum CacheKeys {
         if !form.isUpright { parts.append("stored") }
         if form.isLenient { parts.append("lenient") }
         if form.memory.rowAlignment > 1 { parts.append("rows=\(form.memory.rowAlignment)") }
-        if form.frames != .access { parts.append(form.frames == .firstOnly ? "first" : "preload") }
+        switch form.frames {
+        case .access: break
+        case .firstOnly: parts.append("first")
+        case .preload: parts.append("preload")
+        case .still: parts.append("still")
+        }
         if let format = form.formatHint { parts.append("hint=\(format.rawValue)") }
         return parts.isEmpty ? nil : "Form({" + parts.joined(separator: ",") + "})"
     }

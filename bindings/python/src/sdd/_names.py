@@ -90,6 +90,7 @@ NAMES: dict[str, str] = {
     "sdd_decode_options.row_alignment": "row_alignment",
     "sdd_decode_options.scale_down_limit_bytes": "scale_down_limit_bytes",
     "sdd_decode_options.scaling": "exact",
+    "sdd_decode_options.still": "still",
     "sdd_decode_options.target_height": "size",
     "sdd_decode_options.target_width": "size",
     "sdd_download()": "Downloader.fetch()",

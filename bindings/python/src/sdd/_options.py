@@ -58,6 +58,9 @@ class PictureOptions(TypedDict, total=False):
     colour: Literal["srgb", "stored"]
     """Colours of the pixels: "srgb": converted from what the picture says of them, as browsers do it; "stored": as in
     the file, see `Image.colour`. Default: "srgb" for loads, "stored" for everything else."""
+    still: bool
+    """Of an animated picture only the still picture, as programs show it that know no animations: that of the file for
+    an animated PNG whose first frame it is not. Overrides preload_all_frames and first_frame_only. Default: False."""
 
 
 @takes("TransferOptions")

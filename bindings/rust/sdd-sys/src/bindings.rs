@@ -610,6 +610,7 @@ pub struct sdd_decode_options {
     pub pixels: *mut ::std::os::raw::c_void,
     pub pixels_size: usize,
     pub pixels_stride: usize,
+    pub still: i32,
 }
 impl Default for sdd_decode_options {
     fn default() -> Self {

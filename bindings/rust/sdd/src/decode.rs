@@ -71,6 +71,7 @@ pub struct DecodeOptions {
     scaling: Scaling,
     allocator: Option<Allocator>,
     colour: Colour,
+    still: bool,
 }
 
 impl DecodeOptions {
@@ -132,6 +133,13 @@ impl DecodeOptions {
         self
     }
 
+    /// Decodes of an animated picture only the still picture that programs show which know no animations: that of the
+    /// file for an animated PNG whose first frame it is not, else the first frame.
+    pub fn still(mut self) -> Self {
+        self.still = true;
+        self
+    }
+
     /// Sets the format of a body whose first bytes are not recognised.
     pub fn format_hint(mut self, format: ImageFormat) -> Self {
         self.format_hint = Some(format);
@@ -170,6 +178,7 @@ impl DecodeOptions {
             damage: if self.lenient { sys::SDD_DAMAGE_KEEP_REST } else { sys::SDD_DAMAGE_REFUSE },
             format_hint: self.format_hint.map_or(0, |format| format.0),
             scaling: self.scaling as i32,
+            still: self.still.into(),
             allocator: self.allocator.as_ref().map_or(ptr::null(), Allocator::pointer),
             colour: self.colour as i32,
             ..sys::sized!(sdd_decode_options)
