@@ -58,11 +58,14 @@ static _Noreturn void on_error(j_common_ptr jpeg)
     leave(d, status_of_error(d));
 }
 
-/* Handles a loss of pixels: an error, unless the rules are lenient and the picture has several scans; then the
-   scans that arrived are kept. */
+/* Handles a loss of pixels: an error, unless the rules are lenient. Then the scans of a picture with several scans
+   that arrived are kept; and a picture with one scan goes on with what libjpeg makes of the damage, up to the end of
+   its data. */
 static void lose(sddj_decoder *d)
 {
-    if (!d->rules.is_lenient || d->stage != STAGE_SCANS) on_error((j_common_ptr)&d->jpeg);
+    const bool goes_on = d->stage == STAGE_SCANS || (d->stage == STAGE_ROWS && !d->source_ended);
+    if (!d->rules.is_lenient || !goes_on) on_error((j_common_ptr)&d->jpeg);
+    if (d->stage == STAGE_ROWS && !d->is_partial) d->good_rows = d->rows;
     d->is_partial = true;
 }
 
@@ -390,7 +393,7 @@ void sddj_open(sddj_decoder *d, const sddj_rules *rules)
     d->is_in_scan = d->must_begin_again = d->has_detail = false;
     d->searched = 0;
     d->shown = d->scans = 0;
-    d->rows = d->final_rows = 0;
+    d->rows = d->good_rows = d->final_rows = 0;
     d->gaps = NULL;
     d->array_count = 0;
     d->means_only = 0;
@@ -453,6 +456,11 @@ sddj_status sddj_preview_rows(sddj_decoder *d, sddj_take_row take, void *context
 }
 
 uint32_t sddj_rows(const sddj_decoder *d) { return d->rows; }
+
+uint32_t sddj_good_rows(const sddj_decoder *d)
+{
+    return d->is_partial && !d->jpeg.buffered_image ? d->good_rows : d->rows;
+}
 
 uint32_t sddj_scans(const sddj_decoder *d) { return (uint32_t)d->scans; }
 

@@ -80,6 +80,7 @@ struct sddj_decoder {
     bool bytes_skipped; /* libjpeg passed over bytes that belong to no marker and no scan */
     bool is_partial;
     uint32_t rows;
+    uint32_t good_rows; /* rows that were written before the first loss of pixels, in a picture with one scan */
     int32_t warnings;
     char message[JMSG_LENGTH_MAX];
 };

@@ -262,6 +262,47 @@ import Testing
         #expect(most > 0)
     }
 
+    /// Below the damage a JPEG goes on as libjpeg does: all rows show something, and behind a restart marker they are
+    /// right again.
+    @Test(arguments: ["jpeg/restart-markers.jpg", "jpeg/baseline-420.jpg", "jpeg/baseline-444.jpg", "jpeg/grey.jpg"])
+    func goesOnBehindTheDamageOfAJPEG(name: String) throws {
+        let whole = try Fixtures.array(name), picture = try Pictures.expected(name)
+        let row = picture.width * 4
+        var (kept, mended) = (0, 0)
+        for place in scanBegin(whole) + 12..<whole.count - 5 {
+            // given: bytes that do not decode, and no marker is lost
+            guard !whole[place - 1...place + 3].contains(0xff) else { continue }
+            var damaged = whole
+            for index in place..<place + 3 { damaged[index] = place % 2 == 0 ? 0xfe : 0x00 }
+            guard case .failure(.corrupt) = DecoderSet(registry: .builtIn).outcome(damaged) else { continue }
+            // when
+            let image = try read(damaged, DecodeOptions(isUpright: false, isLenient: true))
+            let small = try read(damaged, DecodeOptions(isUpright: false, size: SizeRule(width: 7), isLenient: true))
+            // then
+            let rgba = Raster(image).rgba, good = try #require(image.goodRows)
+            try #require(image.isPartial && good < picture.height)
+            try #require(rgba[..<(good * row)] == picture.rgba[..<(good * row)], "\(place)")
+            #expect(rgba.enumerated().allSatisfy { $0.offset % 4 != 3 || $0.element == 255 })
+            let smallRows = try #require(small.goodRows)
+            #expect(small.isPartial && smallRows * picture.height <= good * small.height)
+            #expect(Raster(small).rgba.enumerated().allSatisfy { $0.offset % 4 != 3 || $0.element == 255 })
+            if good > 0 { kept += 1 }
+            if rgba[(rgba.count - row)...] == picture.rgba[(rgba.count - row)...] { mended += 1 }
+        }
+        #expect(kept > 0)
+        #expect(mended > 0 || name != "jpeg/restart-markers.jpg")
+    }
+
+    /// Returns the offset of the only scan's header.
+    private func scanBegin(_ jpeg: [UInt8]) -> Int {
+        jpeg.indices.dropLast().first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xda } ?? 0
+    }
+
+    private func read(_ array: [UInt8], _ form: DecodeOptions) throws -> Image {
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+        return try #require(try stream.read(bytes(of: array), forms: [form], isLast: true).pictures?.first?.image.get())
+    }
+
     @Test func keepsTheScansBeforeTheCut() throws {
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
         let form = DecodeOptions(isUpright: false, isLenient: true)

@@ -84,9 +84,11 @@ typedef int32_t sdd_damage_mode;
 
 SDD_ENUM(sdd_damage_mode) {
     SDD_DAMAGE_REFUSE = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
-    /* The valid part is decoded: the rows above the damage, see sdd_image_info.good_rows, with zero
-       bytes below; for a JPEG in several scans, what there is of all of them. If nothing is valid,
-       it is an error. */
+    /* What there is of the picture is decoded. sdd_image_info.good_rows are the rows above the
+       damage. Below it, a JPEG goes on as libjpeg does, up to where its data ends, and a JPEG in
+       several scans has what there is of all of them; a PNG has zero bytes. What a coder decodes
+       has the rows and the frames that the coder still gives. If there is nothing, it is an error.
+       */
     SDD_DAMAGE_KEEP_REST = 1
 };
 

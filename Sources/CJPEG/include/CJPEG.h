@@ -109,7 +109,7 @@ sddj_status sddj_begin(sddj_decoder *decoder, sddj_layout layout);
 
 /*
  * Writes the picture as rows of pixels in `layout`, `stride` bytes apart. After SDDJ_NEEDS_MORE the next call
- * continues, with the same memory. After an error the first sddj_rows() rows are good.
+ * continues, with the same memory. After an error there are sddj_rows() rows, of which sddj_good_rows() are good.
  */
 sddj_status sddj_decode(sddj_decoder *decoder, void *pixels, size_t stride, sddj_layout layout);
 
@@ -119,6 +119,9 @@ sddj_status sddj_decode_rows(sddj_decoder *decoder, sddj_take_row take, void *co
 /* Returns how many rows have been written so far. In a picture with several scans this is 0 until the last scan it
    needs. */
 uint32_t sddj_rows(const sddj_decoder *decoder);
+
+/* Returns how many of these rows are above the first loss of pixels, if the picture has one scan. */
+uint32_t sddj_good_rows(const sddj_decoder *decoder);
 
 /* Returns how many scans of a picture with several scans are complete. */
 uint32_t sddj_scans(const sddj_decoder *decoder);

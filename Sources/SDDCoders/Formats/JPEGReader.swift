@@ -91,7 +91,7 @@ final class JPEGReader: PictureReading {
         }
         do throws(CoderError) {
             guard try decode() else { return nil }
-            if sddj_is_partial(decoder) { goodRows = target?.pixels?.height }
+            if sddj_is_partial(decoder), let target { goodRows = rows(sddj_good_rows(decoder), in: target) }
         } catch {
             try settle(error)
         }
@@ -126,19 +126,20 @@ final class JPEGReader: PictureReading {
         return whole.pixels
     }
 
-    /// Accepts the rows above the damage, if that is allowed and there are any; else throws the error.
+    /// Accepts the rows that were made, if that is allowed and there are any; else throws the error.
     private func settle(_ error: CoderError) throws(CoderError) {
         guard let target, let pixels = target.pixels, task.isLenient else { throw error }
-        let rows = rowsMade(in: target)
-        guard error.kind == .corrupt || error.kind == .truncated, rows > 0 else { throw error }
-        pixels.clear(from: rows)
-        goodRows = rows
+        let made = rows(sddj_rows(decoder), in: target)
+        guard error.kind == .corrupt || error.kind == .truncated, made > 0 else { throw error }
+        pixels.clear(from: made)
+        goodRows = rows(sddj_good_rows(decoder), in: target)
     }
 
-    private func rowsMade(in target: Target) -> Int {
+    /// Returns how many rows of a target are made of so many rows that libjpeg has written.
+    private func rows(_ written: UInt32, in target: Target) -> Int {
         switch target {
-        case .whole: Int(sddj_rows(decoder))
-        case .reduced(let reducer, _): reducer.rowsMade
+        case .whole: Int(written)
+        case .reduced(let reducer, _): reducer.rows(madeOf: Int(written))
         }
     }
 
@@ -214,7 +215,7 @@ extension JPEGReader {
     func preview(afterScans: Int) throws(CoderError) -> Preview? {
         guard let target else { return nil }
         if hasScans { return try scanPreview(like: target, afterScans) }
-        let rows = rowsMade(in: target)
+        let rows = rows(sddj_good_rows(decoder), in: target)
         guard rows > 0, rows > shown || afterScans == 0, let pixels = target.pixels else { return nil }
         shown = rows
         return Preview(pixels: try pixels.copy(rows: rows), goodRows: rows)
