@@ -16,6 +16,8 @@ struct decoder {
     avifDecoder *avif; /* NULL before the estimate */
     avifRGBImage rgb;
     uint8_t *pixels;
+    int keeps_rest, is_cut; /* is_cut: a sequence that ends too early, and is kept */
+    int32_t frame_count, shown;
 };
 
 static int32_t avif_can_decode(const void *bytes, size_t size, void *user_data)
@@ -30,6 +32,7 @@ static sdd_status avif_open(const sdd_coder_task *task, void **out, void *user_d
     (void)user_data;
     if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->max_pixels = task->max_pixels;
+    decoder->keeps_rest = keeps_rest(task);
     *out = decoder;
     return SDD_OK;
 }
@@ -48,6 +51,22 @@ static sdd_status status_of(avifResult result)
     }
 }
 
+/* Counts the frames of a sequence; of one that is kept, those whose data is there, but at least one. */
+static void count_frames(struct decoder *decoder)
+{
+    avifExtent extent;
+    decoder->frame_count = decoder->avif->imageCount;
+    if (!decoder->keeps_rest || decoder->frame_count == 1) return;
+    for (int32_t i = 0; i < decoder->frame_count; i++) {
+        if (avifDecoderNthImageMaxExtent(decoder->avif, (uint32_t)i, &extent) == AVIF_RESULT_OK &&
+            extent.offset <= decoder->body.size && extent.size <= decoder->body.size - extent.offset)
+            continue;
+        decoder->is_cut = 1;
+        decoder->frame_count = i > 0 ? i : 1;
+        return;
+    }
+}
+
 /* Opens the decoder: libavif reads the sizes, which are checked before any pixel is decoded. */
 static sdd_status begin(struct decoder *decoder)
 {
@@ -63,9 +82,12 @@ static sdd_status begin(struct decoder *decoder)
     if (decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         avif->imageSizeLimit = decoder->max_pixels > 0 ? (uint32_t)decoder->max_pixels : 1;
     status = status_of(avifDecoderSetIOMemory(avif, decoder->body.bytes, decoder->body.size));
+    /* libavif refuses a file that is shorter than its samples, unless it does not know its size. */
+    if (status == SDD_OK && decoder->keeps_rest) avif->io->sizeHint = 0;
     if (status == SDD_OK) status = status_of(avifDecoderParse(avif));
     if (status != SDD_OK) return status;
     if (avif->imageCount < 1) return SDD_ERROR_BAD_IMAGE_DATA;
+    count_frames(decoder);
     return check_size(avif->image->width, avif->image->height, decoder->max_pixels);
 }
 
@@ -183,6 +205,7 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     }
     if (status == SDD_OK && decoder->pixels == NULL) status = take_memory(decoder);
     if (status != SDD_OK) return status;
+    if (decoder->is_cut && decoder->shown == decoder->frame_count) return SDD_ERROR_NOT_FOUND;
     image = decoder->avif->image;
     width = image->width;
     height = image->height;
@@ -201,7 +224,9 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     fill_frame(frame, decoder->pixels, (int32_t)width, (int32_t)height);
     frame->orientation = orientation_of(image);
     describe_colours(image, frame);
-    frame->frame_count = decoder->avif->imageCount;
+    frame->frame_count = decoder->frame_count;
+    if (decoder->is_cut) frame->good_rows = (int32_t)height;
+    decoder->shown++;
     if (decoder->avif->imageTiming.duration > 0 && decoder->avif->imageTiming.duration < 1e6)
         frame->duration_us = (int64_t)(decoder->avif->imageTiming.duration * 1e6 + 0.5);
 #if AVIF_VERSION >= 1000000

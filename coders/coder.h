@@ -62,6 +62,12 @@ static inline void body_free(struct body *body)
 #endif
 }
 
+/* Whether what there is of a damaged body is to be shown. */
+static inline int keeps_rest(const sdd_coder_task *task)
+{
+    return task->struct_size > offsetof(sdd_coder_task, damage) && task->damage == SDD_DAMAGE_KEEP_REST;
+}
+
 /* --------------------------------------------------------------------------------- first bytes */
 
 /* Returns 1 if the bytes begin with the magic number, 0 if they do not, -1 if they are too few to tell. */

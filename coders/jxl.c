@@ -22,8 +22,9 @@ struct decoder {
     size_t profile_size;
     int32_t primaries, transfer; /* code points of ITU-T H.273, in place of a profile; 0: none */
     int64_t duration_us;
-    int32_t frame_count;
+    int32_t frame_count, shown;                   /* shown: frames that have been given out */
     int has_info, has_failed, is_closed, is_full; /* is_full: the preview has shown the whole picture */
+    int keeps_rest, is_cut;                       /* is_cut: the body ends too early, and is kept */
     int is_layered;                               /* the first frame is not the last */
 };
 
@@ -40,6 +41,7 @@ static sdd_status jxl_open(const sdd_coder_task *task, void **out, void *user_da
     (void)user_data;
     if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->max_pixels = task->max_pixels;
+    decoder->keeps_rest = keeps_rest(task);
     *out = decoder;
     return SDD_OK;
 }
@@ -58,12 +60,19 @@ static sdd_status create(struct decoder *decoder)
     return SDD_OK;
 }
 
+/* Tells libjxl that no more input comes, unless what there is of a cut body is kept: it would be an error then, after
+   which libjxl gives nothing. */
+static void close_input(const struct decoder *decoder, JxlDecoder *jxl)
+{
+    if (decoder->body.is_whole && !decoder->keeps_rest) JxlDecoderCloseInput(jxl);
+}
+
 /* Passes the rest of the body to libjxl: of a whole body only once, since it stays where it is. */
 static void give_input(struct decoder *decoder)
 {
     if (decoder->is_closed) return;
     JxlDecoderSetInput(decoder->jxl, decoder->body.bytes + decoder->read, decoder->body.size - decoder->read);
-    if (decoder->body.is_whole) JxlDecoderCloseInput(decoder->jxl);
+    close_input(decoder, decoder->jxl);
     decoder->is_closed = decoder->body.is_whole;
 }
 
@@ -212,6 +221,7 @@ struct outline {
     double layer;                /* pixels of the largest layer */
     int32_t frame_count, layers; /* so far, at most MOST_FRAMES */
     int has_info, is_last;       /* is_last: no layer follows the first */
+    int has_last;                /* the last layer has begun */
 };
 
 static void read_layer(JxlDecoder *jxl, struct outline *outline)
@@ -222,12 +232,14 @@ static void read_layer(JxlDecoder *jxl, struct outline *outline)
     size = (double)header.layer_info.xsize * header.layer_info.ysize;
     if (size > outline->layer) outline->layer = size;
     if (outline->layers++ == 0) outline->is_last = header.is_last;
+    if (header.is_last) outline->has_last = 1;
     if (header.duration > 0 || header.is_last) outline->frame_count++;
 }
 
 /* Reads the outline of the bytes so far, for a body that is still arriving up to the first layer. */
-static sdd_status read_outline(const struct body *body, struct outline *outline)
+static sdd_status read_outline(const struct decoder *decoder, struct outline *outline)
 {
+    const struct body *body = &decoder->body;
     JxlDecoder *jxl = JxlDecoderCreate(NULL);
     sdd_status status = SDD_OK;
     memset(outline, 0, sizeof *outline);
@@ -236,11 +248,14 @@ static sdd_status read_outline(const struct body *body, struct outline *outline)
         JxlDecoderSetCoalescing(jxl, JXL_FALSE) != JXL_DEC_SUCCESS ||
         JxlDecoderSetInput(jxl, body->bytes, body->size) != JXL_DEC_SUCCESS)
         status = SDD_ERROR_NO_RESOURCES;
-    else if (body->is_whole)
-        JxlDecoderCloseInput(jxl);
+    else
+        close_input(decoder, jxl);
     while (status == SDD_OK && outline->layers < MOST_FRAMES) {
         JxlDecoderStatus event = JxlDecoderProcessInput(jxl);
-        if (event == JXL_DEC_SUCCESS) break;
+        if (event == JXL_DEC_SUCCESS) {
+            if (!outline->has_last) status = SDD_ERROR_INCOMPLETE;
+            break;
+        }
         if (event == JXL_DEC_BASIC_INFO)
             outline->has_info = JxlDecoderGetBasicInfo(jxl, &outline->info) == JXL_DEC_SUCCESS;
         if (event == JXL_DEC_FRAME) read_layer(jxl, outline);
@@ -252,6 +267,14 @@ static sdd_status read_outline(const struct body *body, struct outline *outline)
     return status;
 }
 
+/* Of a cut animation that is kept, the frames before the last that has begun are whole. */
+static void count_frames(struct decoder *decoder, const struct outline *outline, int is_cut)
+{
+    decoder->frame_count = outline->info.have_animation ? outline->frame_count : 0;
+    decoder->is_cut = is_cut && decoder->keeps_rest;
+    if (decoder->is_cut && decoder->frame_count > 1) decoder->frame_count--;
+}
+
 /* With libjxl 0.7, pictures of 1 to 16 million pixels took 6 to 8.5 bytes a pixel if they were coded by blocks, but 17
    to 31 otherwise; and with transparency, or another extra channel, 43. Layers that are blended are kept, too. */
 static sdd_status jxl_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
@@ -259,18 +282,20 @@ static sdd_status jxl_estimate(void *given, sdd_coder_estimate *estimate, void *
     struct decoder *decoder = given;
     struct outline outline;
     double each, layer, canvas;
-    sdd_status status = read_outline(&decoder->body, &outline);
+    int is_cut;
+    sdd_status status = read_outline(decoder, &outline);
     (void)user_data;
     if (outline.has_info) {
         sdd_status checked = check_size(outline.info.xsize, outline.info.ysize, decoder->max_pixels);
         if (checked != SDD_OK) return checked;
     }
     /* Of a body that ends too early, or is damaged behind its first layer, there may be something to show. */
-    if (status == SDD_ERROR_INCOMPLETE && decoder->body.is_whole && outline.layers > 0) status = SDD_OK;
+    is_cut = status == SDD_ERROR_INCOMPLETE && decoder->body.is_whole && outline.layers > 0;
+    if (is_cut && (decoder->keeps_rest || !outline.info.have_animation)) status = SDD_OK;
     if (status != SDD_OK) return status;
     if (outline.layer > (double)decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
     decoder->is_layered = !outline.is_last;
-    decoder->frame_count = outline.info.have_animation ? outline.frame_count : 0;
+    count_frames(decoder, &outline, is_cut);
     canvas = (double)outline.info.xsize * outline.info.ysize;
     layer = outline.layer > canvas ? outline.layer : canvas;
     each = outline.info.uses_original_profile && outline.info.num_color_channels == 1 ? 12 : 28;
@@ -296,6 +321,7 @@ static void describe(const struct decoder *decoder, sdd_coder_frame *frame)
     frame->transfer = decoder->transfer;
     if (decoder->info.have_animation && decoder->info.animation.num_loops <= INT32_MAX)
         frame->loop_count = (int32_t)decoder->info.animation.num_loops;
+    if (decoder->is_cut) frame->good_rows = (int32_t)decoder->info.ysize;
 }
 
 static sdd_status jxl_next(void *given, sdd_coder_frame *frame, void *user_data)
@@ -311,13 +337,21 @@ static sdd_status jxl_next(void *given, sdd_coder_frame *frame, void *user_data)
         describe(decoder, frame);
         return SDD_OK;
     }
+    if (decoder->is_cut && decoder->shown > 0 && decoder->shown >= decoder->frame_count) return SDD_ERROR_NOT_FOUND;
     give_input(decoder);
     status = decode_frame(decoder);
+    if (status == SDD_ERROR_INCOMPLETE && decoder->keeps_rest && decoder->shown == 0 && decoder->pixels != NULL &&
+        JxlDecoderFlushImage(decoder->jxl) == JXL_DEC_SUCCESS) {
+        decoder->is_cut = 1; /* all rows show something */
+        status = SDD_OK;
+    }
     if (status == SDD_OK && decoder->info.have_animation && decoder->frame_count == 0) {
         struct outline outline;
-        status = read_outline(&decoder->body, &outline);
-        decoder->frame_count = outline.frame_count;
+        status = read_outline(decoder, &outline);
+        count_frames(decoder, &outline, status == SDD_ERROR_INCOMPLETE);
+        if (decoder->is_cut) status = SDD_OK;
     }
+    if (status == SDD_OK) decoder->shown++;
     if (status == SDD_OK) describe(decoder, frame);
     return status;
 }

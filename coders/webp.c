@@ -19,7 +19,9 @@ struct decoder {
     WebPAnimDecoder *frames; /* libwebp's decoder of an animated one, which composes frames */
     int32_t width, height, picture_width, picture_height, frame_count, loop_count, orientation;
     int shown_until; /* milliseconds since the first frame */
-    int is_begun, is_done;
+    int is_begun, is_done, keeps_rest;
+    int32_t good_rows; /* of a damaged body that is kept; 0: it is whole */
+    uint8_t *whole;    /* the chunks of a cut animation that are whole, as a file; NULL if it was not cut */
 };
 
 static int32_t webp_can_decode(const void *bytes, size_t size, void *user_data)
@@ -36,6 +38,7 @@ static sdd_status webp_open(const sdd_coder_task *task, void **out, void *user_d
     if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->max_pixels = task->max_pixels;
     decoder->wanted_side = task->wanted_side;
+    decoder->keeps_rest = keeps_rest(task);
     *out = decoder;
     return SDD_OK;
 }
@@ -93,6 +96,22 @@ static sdd_status decode_still(struct decoder *decoder)
     return status == VP8_STATUS_OK ? SDD_OK : what_is_wrong(decoder);
 }
 
+/* Keeps the rows of a damaged still picture that libwebp gives out. */
+static sdd_status keep_rows(struct decoder *decoder)
+{
+    size_t row = (size_t)decoder->width * 4;
+    int rows = 0;
+    if (decoder->rows == NULL) {
+        decoder->rows = WebPIDecode(NULL, 0, &decoder->config);
+        if (decoder->rows == NULL) return SDD_ERROR_NO_RESOURCES;
+        WebPIUpdate(decoder->rows, decoder->body.bytes, decoder->body.size);
+    }
+    if (WebPIDecGetRGB(decoder->rows, &rows, NULL, NULL, NULL) == NULL || rows <= 0) return what_is_wrong(decoder);
+    memset(decoder->still + row * (size_t)rows, 0, row * (size_t)(decoder->height - rows));
+    decoder->good_rows = rows;
+    return SDD_OK;
+}
+
 /* ---- the Exif orientation, which a WebP has behind its pixels */
 
 static uint32_t number(const uint8_t *bytes, int count, int is_little)
@@ -142,11 +161,37 @@ static void read_orientation(struct decoder *decoder)
 
 /* ---- frames */
 
+/* Makes a file of the chunks of a cut animation that are whole. */
+static sdd_status keep_chunks(struct decoder *decoder, WebPData *data)
+{
+    const struct body *body = &decoder->body;
+    size_t at = 12;
+    while (body->size - at >= 8) {
+        size_t size = number(body->bytes + at + 4, 4, 1);
+        size += 8 + (size & 1); /* each chunk begins at an even place */
+        if (size > body->size - at) break;
+        at += size;
+    }
+    decoder->whole = malloc(at);
+    if (decoder->whole == NULL) return SDD_ERROR_NO_RESOURCES;
+    memcpy(decoder->whole, body->bytes, at);
+    for (int i = 0; i < 4; i++) decoder->whole[4 + i] = (uint8_t)((at - 8) >> 8 * i);
+    data->bytes = decoder->whole;
+    data->size = at;
+    decoder->good_rows = decoder->height;
+    return SDD_OK;
+}
+
 static sdd_status open_frames(struct decoder *decoder)
 {
     WebPData data = { decoder->body.bytes, decoder->body.size };
     WebPAnimInfo info;
     decoder->frames = WebPAnimDecoderNew(&data, NULL); /* RGBA, one thread */
+    if (decoder->frames == NULL && decoder->keeps_rest && data.size > 12) {
+        sdd_status status = keep_chunks(decoder, &data);
+        if (status != SDD_OK) return status;
+        decoder->frames = WebPAnimDecoderNew(&data, NULL);
+    }
     if (decoder->frames == NULL) return what_is_wrong(decoder);
     if (!WebPAnimDecoderGetInfo(decoder->frames, &info) || info.canvas_width != (uint32_t)decoder->width ||
         info.canvas_height != (uint32_t)decoder->height || info.frame_count == 0 || info.frame_count > INT32_MAX)
@@ -179,14 +224,18 @@ static sdd_status begin(struct decoder *decoder)
         if (decoder->features.has_animation) return open_frames(decoder);
         status = prepare_still(decoder);
     }
-    if (status == SDD_OK) status = decode_still(decoder);
+    if (status == SDD_OK) {
+        status = decode_still(decoder);
+        if (status != SDD_OK && status != SDD_ERROR_NO_RESOURCES && decoder->keeps_rest) status = keep_rows(decoder);
+    }
     if (status == SDD_OK) read_orientation(decoder);
     return status;
 }
 
 /* With libwebp 1.2, a lossy picture took 4 bytes a pixel, those of the result; with transparency 1.4 bytes more; a
    lossless one 4.2 more, and 8 bytes and one of these for an animation, which has two canvases. What is decoded to a
-   smaller size has a smaller result. The demultiplexer of animations keeps up to 4 bytes for each of the body. */
+   smaller size has a smaller result. The demultiplexer of animations keeps up to 4 bytes for each of the body, and a cut one is
+   copied. */
 static sdd_status webp_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
 {
     struct decoder *decoder = given;
@@ -200,7 +249,7 @@ static sdd_status webp_estimate(void *given, sdd_coder_estimate *estimate, void 
     if (decoder->features.format != 1) more = 4.3; /* lossless; 0: undefined or mixed */
     if (decoder->features.has_animation) {
         more = 8.6;
-        extra += 4.0 * (double)decoder->body.size;
+        extra += (decoder->keeps_rest ? 5.0 : 4.0) * (double)decoder->body.size;
     }
     return fill_estimate(estimate, &decoder->body, decoder->picture_width, decoder->picture_height, more,
                          result + extra);
@@ -230,6 +279,7 @@ static void describe(const struct decoder *decoder, sdd_coder_frame *frame, cons
     frame->loop_count = decoder->loop_count;
     frame->orientation = decoder->orientation;
     describe_profile(&decoder->body, frame);
+    frame->good_rows = decoder->good_rows;
 }
 
 static sdd_status webp_next(void *given, sdd_coder_frame *frame, void *user_data)
@@ -289,6 +339,7 @@ static void webp_close(void *given, void *user_data)
     WebPAnimDecoderDelete(decoder->frames);
     WebPIDelete(decoder->rows);
     free(decoder->still);
+    free(decoder->whole);
     body_free(&decoder->body);
     free(decoder);
 }

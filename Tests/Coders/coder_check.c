@@ -18,6 +18,7 @@
 
 static const sdd_coder *coder;
 static int64_t max_pixels = 1 << 16;
+static int keeps_rest;
 static int asks_first = 1; /* whether decoders are asked what they will take, as the library does */
 
 #define CHECK(condition) \
@@ -50,6 +51,7 @@ static void check_frame(const sdd_coder_frame *frame)
     CHECK(frame->pixels != NULL && frame->stride >= (size_t)frame->width * 4);
     CHECK(frame->orientation >= 0 && frame->orientation <= 8 && frame->frame_count >= 0 && frame->loop_count >= 0);
     CHECK(frame->duration_us >= 0);
+    CHECK(frame->good_rows >= 0 && frame->good_rows <= (keeps_rest ? frame->height : 0));
     for (int y = 0; y < frame->height; y++)
         for (int i = 0; i < frame->width * 4; i++)
             sum += ((const unsigned char *)frame->pixels)[(size_t)y * frame->stride + (size_t)i];
@@ -103,7 +105,7 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
 {
     sdd_coder_estimate own;
     int is_known = 0;
-    sdd_coder_task task = { sizeof task, 0, 0 };
+    sdd_coder_task task = { sizeof task, 0, 0, keeps_rest ? SDD_DAMAGE_KEEP_REST : SDD_DAMAGE_REFUSE };
     void *decoder = NULL;
     size_t at = 0;
     int has_preview = coder->preview != NULL;
@@ -199,16 +201,22 @@ static void damage(unsigned char *bytes, size_t size)
         /* The last byte of a GIF and the padding of a WebP's last chunk may be missing. */
         if (length + 2 < size)
             CHECK(status != SDD_ERROR_NOT_FOUND && count < whole);
+        keeps_rest = 1;
+        try_bytes(bytes, length, &count);
+        CHECK(count <= whole);
+        keeps_rest = 0;
         if (length < 12)
             CHECK(coder->can_decode(bytes, length, coder->user_data) != 0);
     }
     for (size_t at = 0; at < size; at++) {
         for (size_t change = 0; change < sizeof changes; change++) {
             bytes[at] ^= changes[change];
+            keeps_rest = (int)(at + change) % 2;
             try_bytes(bytes, size, &count);
             bytes[at] ^= changes[change];
         }
     }
+    keeps_rest = 0;
 }
 
 static unsigned next_random(void)
@@ -231,6 +239,7 @@ static void change(const unsigned char *bytes, size_t size, int count)
             copy[next_random() % (next_random() % 2 ? length : length < 200 ? length : 200)] = (unsigned char)next_random();
         copy = realloc(copy, length > 0 ? length : 1);
         asks_first = i % 5 != 0;
+        keeps_rest = i % 4 == 1;
         read_frames(copy, length, i % 2 ? length + 1 : 1 + next_random() % 3000, 0, &status);
         free(copy);
     }

@@ -38,13 +38,14 @@ static int show(const sdd_coder *coder, void *decoder)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const sdd_coder *coder = sdd_coder_main();
-    sdd_coder_task task = { sizeof task, MAX_PIXELS, 0 };
+    sdd_coder_task task = { sizeof task, MAX_PIXELS, 0, 0 };
     sdd_status status;
     void *decoder = NULL;
     size_t at = 0, piece;
     if (coder == NULL || size < 2) return 0;
     draws = coder->resize != NULL;
     piece = data[0] % 4 == 0 && coder->preview != NULL ? 16u * (1 + data[0]) : size;
+    task.damage = data[0] % 2 == 0 ? SDD_DAMAGE_KEEP_REST : SDD_DAMAGE_REFUSE;
     task.wanted_side = data[1] % 3 == 0 ? data[1] : 0;
     data += 2, size -= 2;
     coder->can_decode(data, size, coder->user_data);

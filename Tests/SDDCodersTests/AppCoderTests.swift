@@ -218,6 +218,23 @@ import Testing
         #expect(coder.log.withLock { $0 } == Array(repeating: ["open 0", "close"], count: 4).flatMap { $0 })
     }
 
+    /// What there is of a damaged body is shown where that is allowed, and only there.
+    @Test func aDamagedBodyIsKeptAsAskedFor() throws {
+        // given
+        own.add(ToyCoder { $0.goodRows = 1 })
+        let forms = [DecodeOptions(), DecodeOptions(isLenient: true), DecodeOptions(format: .grey8, isLenient: true)]
+        // when
+        let pictures = try decoders.decode(bytes(of: [7, 50]), forms: forms, limits: DecodeLimits())
+        // then
+        #expect(throws: CoderError(.corrupt, "coder toy")) { try pictures[0].image.get() }
+        for picture in pictures[1...] {
+            let image = try picture.image.get()
+            #expect(image.isPartial && image.goodRows == 1)
+        }
+        #expect(outcome { $0.goodRows = 2 } == .failure(.coder))
+        #expect(outcome { $0.goodRows = -1 } == .failure(.coder))
+    }
+
     // MARK: - Frames
 
     @Test func aStillPictureHasNoFrames() throws {

@@ -32,7 +32,7 @@
 #ifndef SDD_EXTEND_H
 #define SDD_EXTEND_H
 
-#include "result.h"
+#include "codec.h"
 
 SDD_BEGIN_DECLS
 
@@ -204,6 +204,10 @@ typedef struct sdd_coder_task {
     /* 0: frames at full size. Else a coder that can scale cheaply may make them smaller, as long as
        both sides are at least this many pixels; the library does the rest. */
     int32_t wanted_side;
+    /* One of SDD_DAMAGE_. With SDD_DAMAGE_KEEP_REST a coder that can gives what there is of a body
+       that is damaged or ends too early: the rows of its first frame that are there, and only as
+       many frames as are whole. See sdd_coder_frame.good_rows. */
+    sdd_damage_mode damage;
 } sdd_coder_task;
 
 /**
@@ -232,6 +236,10 @@ typedef struct sdd_coder_frame {
     size_t icc_profile_size;
     int32_t primaries; /* code points of ITU-T H.273, up to 255; 0: not stated */
     int32_t transfer;
+    /* Of a damaged body with SDD_DAMAGE_KEEP_REST: the rows from the top that are valid, in the
+       first frame; all of its rows if only later frames are damaged or missing. The rows below
+       show what there is of them. 0: the body is whole. */
+    int32_t good_rows;
 } sdd_coder_frame;
 
 /**

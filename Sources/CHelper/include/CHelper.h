@@ -133,7 +133,7 @@ struct sddhelper_request {
     uint64_t count;
     bool is_last;
 
-    // The task of a reader of the library's own.
+    // The task of a reader of the library's own. A coder's decoder has `is_lenient`, too.
     bool is_lenient, is_exact, drops_scans, keeps_inks, is_transposed, allows_enlarging, size_is_exact;
     int32_t format, wanted, row_alignment;
     int32_t fit;
@@ -167,7 +167,7 @@ struct sddhelper_reply {
     uint64_t offset, stride;
     int32_t width, height, pixel_format;
     bool has_pixels;
-    /// -1: all of them, or not stated.
+    /// -1: all of them, or not stated. 0 for a coder's frame: its body is whole.
     int64_t good_rows;
 
     /// CPU time that the answer took, in microseconds.

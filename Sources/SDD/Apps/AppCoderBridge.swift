@@ -61,6 +61,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         lent.struct_size = MemoryLayout<sdd_coder_task>.size
         lent.max_pixels = Int64(task.maxPixels)
         lent.wanted_side = Int32(clamping: task.wantedSide)
+        lent.damage = sdd_damage_mode(task.keepsRest ? SDD_DAMAGE_KEEP_REST : SDD_DAMAGE_REFUSE)
         var decoder: UnsafeMutableRawPointer?
         try CoderError.check(table.open?(&lent, &decoder, data.pointer))
         guard let decoder else { throw CoderError(.coder, "open() gave no decoder") }

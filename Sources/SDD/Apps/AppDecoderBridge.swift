@@ -79,6 +79,7 @@ extension AppFrame {
             profile = UnsafeRawBufferPointer(start: base, count: given.icc_profile_size)
         }
         (primaries, transfer) = (given.primaries, given.transfer)
+        goodRows = given.good_rows
     }
 }
 

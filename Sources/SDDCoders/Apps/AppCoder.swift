@@ -96,6 +96,8 @@ package struct AppDecodeTask: Sendable {
     /// The coder may return a frame smaller than its picture if both sides are at least this long; 0 means frames as
     /// large as the picture.
     package var wantedSide = 0
+    /// True if what there is of a damaged body is accepted.
+    package var keepsRest = false
     /// The processes that decode with coders from shared objects, and the limits there.
     var helpers: HelperPool?
     var limits = DecodeLimits()
@@ -127,12 +129,10 @@ extension AppDecodeTask {
     /// Makes a task whose frames are large enough for each of the forms.
     /// - Parameter isMade: true if the body already has its final size, so that all of the picture is needed.
     init(for forms: [DecodeOptions], limits: DecodeLimits, isMade: Bool) {
-        if isMade {
-            self.init(maxPixels: limits.maxPixels)
-            return
-        }
-        let sides = forms.map { $0.size.byteLimit > 0 ? 0 : max($0.size.width, $0.size.height) }
-        self.init(maxPixels: limits.maxPixels, wantedSide: sides.contains(0) ? 0 : sides.max() ?? 0)
+        let sides = isMade ? [0] : forms.map { $0.size.byteLimit > 0 ? 0 : max($0.size.width, $0.size.height) }
+        self.init(
+            maxPixels: limits.maxPixels, wantedSide: sides.contains(0) ? 0 : sides.max() ?? 0,
+            keepsRest: forms.contains(where: \.isLenient))
     }
 }
 
@@ -167,6 +167,8 @@ package struct AppFrame {
     /// Code points of ITU-T H.273; 0 if they are not stated.
     package var primaries: Int32 = 0
     package var transfer: Int32 = 0
+    /// Number of good rows of a damaged body; 0 means that the body is whole.
+    package var goodRows: Int32 = 0
 
     package init() {}
 }

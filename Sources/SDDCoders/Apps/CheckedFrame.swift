@@ -17,6 +17,8 @@ struct CheckedFrame {
     let duration: Int64
     private let profile: UnsafeRawBufferPointer
     private let codePoints: CodePoints?
+    /// Number of good rows of a damaged body; `nil` if the body is whole.
+    let goodRows: Int?
 
     /// Checks a frame.
     /// - Parameter isDrawn: true if it may be larger than its picture.
@@ -38,8 +40,9 @@ struct CheckedFrame {
             throw CoderError(.coder, "a frame with code points of more than 8 bits")
         }
         guard let pixels = frame.pixels else { throw CoderError(.coder, "a frame without pixels") }
-        guard (0...8).contains(frame.orientation), frame.frameCount >= 0, frame.loopCount >= 0, frame.duration >= 0
-        else { throw CoderError(.coder, "a frame with numbers below 0, or no orientation") }
+        guard (0...8).contains(frame.orientation), frame.frameCount >= 0, frame.loopCount >= 0, frame.duration >= 0,
+            (0...frame.height).contains(frame.goodRows)
+        else { throw CoderError(.coder, "a frame with impossible numbers, or no orientation") }
         if frame.pictureWidth == 0 && frame.pictureHeight == 0 {
             (pictureWidth, pictureHeight) = (width, height)
         } else {
@@ -57,6 +60,7 @@ struct CheckedFrame {
         duration = frame.duration
         profile = frame.profile
         codePoints = Self.codePoints(frame)
+        goodRows = frame.goodRows > 0 ? Int(frame.goodRows) : nil
     }
 
     /// Bytes of the coder's memory that hold the frame's pixels.
@@ -77,14 +81,19 @@ struct CheckedFrame {
 
     /// Returns a copy of the pixels as RGBA8, or a smaller picture made from them.
     /// - Parameter plan: made for the whole picture.
-    func pixels(_ plan: SizePlan) throws(CoderError) -> PixelBuffer { try preview(plan, rows: height).pixels }
+    /// - Returns: also the number of its good rows, if the body is damaged.
+    func pixels(_ plan: SizePlan) throws(CoderError) -> (pixels: PixelBuffer, goodRows: Int?) {
+        let made = try preview(plan, rows: height, good: goodRows)
+        return (made.pixels, goodRows == nil ? nil : made.goodRows)
+    }
 
     /// Returns a copy of the first rows of the frame as RGBA8, or a smaller picture made from them. Rows of the result
     /// that need further rows of the frame stay empty.
-    func preview(_ plan: SizePlan, rows: Int) throws(CoderError) -> Preview {
+    /// - Parameter good: number of rows that are good, if not all of them are.
+    func preview(_ plan: SizePlan, rows: Int, good: Int? = nil) throws(CoderError) -> Preview {
         let isUncut = plan.partWidth == Double(pictureWidth) && plan.partHeight == Double(pictureHeight)
         if isUncut && width == plan.width && height == plan.height {
-            return Preview(pixels: try whole(rows: rows), goodRows: rows)
+            return Preview(pixels: try whole(rows: rows), goodRows: good ?? rows)
         }
         // Sides are rounded, so a frame may be one pixel too small.
         let least = (
@@ -106,7 +115,8 @@ struct CheckedFrame {
             format.readRow(base + y * stride, width: width, to: row.base)
             reducer.take(row.base)
         }
-        return Preview(pixels: reducer.target, goodRows: reducer.rowsMade)
+        return Preview(
+            pixels: reducer.target, goodRows: good.map { reducer.rows(madeOf: $0) } ?? reducer.rowsMade)
     }
 
     private static func codePoints(_ frame: AppFrame) -> CodePoints? {

@@ -55,7 +55,10 @@ final class IsolatedAppDecoder: AppDecoder {
     func next() throws(CoderError) -> AppAnswer {
         try ask(SDDHELPER_NEXT) { helper, reply throws(CoderError) in
             switch reply.answer {
-            case SDDHELPER_GIVEN.rawValue: return .frame(try self.frame(of: reply, from: helper))
+            case SDDHELPER_GIVEN.rawValue:
+                var frame = try self.frame(of: reply, from: helper)
+                frame.goodRows = Int32(clamping: max(0, reply.good_rows))
+                return .frame(frame)
             case SDDHELPER_NOTHING.rawValue: return .incomplete
             case SDDHELPER_NO.rawValue: return .end
             default: throw Self.error(reply)
@@ -94,6 +97,7 @@ final class IsolatedAppDecoder: AppDecoder {
         request.max_pixels = Int64(task.maxPixels)
         request.wanted_side = Int64(task.wantedSide)
         (request.width, request.height) = (Int64(width), Int64(height))
+        request.is_lenient = task.keepsRest
         let (hasBegun, limits) = (hasBegun, task.limits)
         self.hasBegun = true
         return try helpers.ask(&seat, object) { seat, isNew throws(CoderError) in

@@ -36,10 +36,10 @@ extension PictureStream {
         if let begun, begun.serves(task, of: coder) {
             do throws(CoderError) {
                 try begun.picture.feed(bytes, isLast: true)
-                return try pictures(of: begun.picture, bytes, forms)
-            } catch {
-                // Whether a damaged body gives a picture must not depend on where its pieces ended.
-            }
+                let step = try pictures(of: begun.picture, bytes, forms)
+                if !step.isPartial { return step }
+            } catch {}
+            // What a damaged body gives must not depend on where its pieces ended.
         }
         return try pictures(of: AppPicture.open(bytes, with: coder, task), bytes, forms)
     }
@@ -79,9 +79,9 @@ extension PictureStream {
             Result { () throws(CoderError) in
                 let plan = source.plan(frame.pictureWidth, frame.pictureHeight)
                 try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
-                let pixels = try frame.pixels(plan)
-                if source.key.isConverted { try facts.colour?.converter?.convert(pixels) }
-                return pixels
+                let made = try frame.pixels(plan)
+                if source.key.isConverted { try facts.colour?.converter?.convert(made.pixels) }
+                return made
             }
         }
         var whole = picture.task
@@ -93,7 +93,9 @@ extension PictureStream {
         step.pictures = forms.compactMap { form in
             guard let index = sources.firstIndex(where: { $0.serves(form, facts: facts) }) else { return nil }
             let image = Result { () throws(CoderError) in
-                try formed(made[index].get(), as: form, facts, frames, clock, bytes)
+                if frame.goodRows != nil, !form.isLenient { throw CoderError(.corrupt, "coder \(coder.name)") }
+                let made = try made[index].get()
+                return try formed(made.pixels, goodRows: made.goodRows, as: form, facts, frames, clock, bytes)
             }
             return (form, image)
         }
@@ -120,17 +122,20 @@ extension PictureStream {
 
     /// Returns the picture of a form, made from the pixels of its source.
     private func formed(
-        _ made: PixelBuffer, as form: DecodeOptions, _ facts: ImageFacts, _ frames: AppFrames?, _ clock: DecodeClock,
+        _ made: PixelBuffer, goodRows: Int?, as form: DecodeOptions, _ facts: ImageFacts, _ frames: AppFrames?,
+        _ clock: DecodeClock,
         _ bytes: Bytes
     ) throws(CoderError) -> Image {
         let pixels = try PixelConverter(made, to: form, orientation: facts.orientation).make()
         let animation = try Animation(
             frames, form: form, facts, limits: limits, clock)?.sharing(pixels)
         if let transformed = try transformed(pixels, form, facts, animation) {
-            return Image(transformed, of: facts.format, form: form, colour: facts.colour, isPartial: false)
+            return Image(
+                transformed, of: facts.format, form: form, colour: facts.colour, isPartial: goodRows != nil)
         }
         return Image(
-            pixels: pixels, format: facts.format, bytes: bytes, facts: facts, form: form, animation: animation)
+            pixels: pixels, format: facts.format, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
+            animation: animation)
     }
 
     private enum Ahead {

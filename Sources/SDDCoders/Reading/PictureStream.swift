@@ -90,7 +90,7 @@ package final class PictureStream: @unchecked Sendable {
         package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
 
         /// True if at least one of the pictures is damaged or truncated.
-        fileprivate var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
+        var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
     }
 
     /// - Parameters:

@@ -277,7 +277,8 @@ package final class HelperService {
         of request: sddhelper_request, _ coder: any AppCoder
     ) throws(CoderError) -> (Kept, any AppDecoder) {
         if let known = kept[request.reader], let decoder = known.decoder { return (known, decoder) }
-        let task = AppDecodeTask(maxPixels: Int(request.max_pixels), wantedSide: Int(request.wanted_side))
+        let task = AppDecodeTask(
+            maxPixels: Int(request.max_pixels), wantedSide: Int(request.wanted_side), keepsRest: request.is_lenient)
         let decoder = try coder.open(task)
         let known = Kept(decoder)
         kept[request.reader] = known
@@ -297,6 +298,7 @@ package final class HelperService {
             base.copyMemory(from: profile, byteCount: frame.profile.count)
             (reply.profile_offset, reply.profile_size) = (UInt64(offset), UInt64(frame.profile.count))
         }
+        reply.good_rows = Int64(frame.goodRows)
         guard let pixels = frame.pixels, let format = PixelFormat(rawValue: frame.pixelFormat), frame.width > 0,
             frame.height > 0, format.planeCount == 1
         else { return }

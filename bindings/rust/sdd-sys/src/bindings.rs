@@ -897,6 +897,7 @@ pub struct sdd_coder_task {
     pub struct_size: usize,
     pub max_pixels: i64,
     pub wanted_side: i32,
+    pub damage: sdd_damage_mode,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -913,6 +914,7 @@ pub struct sdd_coder_frame {
     pub frame_count: i32,
     pub loop_count: i32,
     pub duration_us: i64,
+    pub good_rows: i32,
 }
 impl Default for sdd_coder_frame {
     fn default() -> Self {

@@ -84,6 +84,8 @@ pub struct CoderTask {
     pub max_pixels: u64,
     /// If set, a coder that can scale cheaply may make frames smaller, as long as both sides are at least so long.
     pub wanted_side: Option<u32>,
+    /// Whether a coder that can gives what there is of a damaged body: see [`Frame::good_rows`].
+    pub keeps_rest: bool,
 }
 
 /// A picture, or one frame of an animation as it is shown. [`Frame::new`] makes a still picture.
@@ -123,6 +125,9 @@ pub struct Frame<'a> {
     pub icc_profile: Option<&'a [u8]>,
     /// In the same way, the code points (ITU-T H.273) of the primaries and of the curve from light to stored values.
     pub code_points: Option<(u8, u8)>,
+    /// Of a damaged body with [`CoderTask::keeps_rest`]: the valid rows of the first frame, from the top; all of them if
+    /// only later frames are damaged. 0: the body is whole.
+    pub good_rows: u32,
 }
 
 impl<'a> Frame<'a> {
@@ -142,6 +147,7 @@ impl<'a> Frame<'a> {
             duration: Duration::ZERO,
             icc_profile: None,
             code_points: None,
+            good_rows: 0,
         }
     }
 }

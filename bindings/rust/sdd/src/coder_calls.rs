@@ -56,7 +56,9 @@ impl<C: Coder> Calls<C> {
             // SAFETY: the task is lent until we return.
             let (coder, task) = unsafe { (Self::coder(user_data), &*task) };
             let wanted_side = u32::try_from(task.wanted_side).ok().filter(|&side| side > 0);
-            let task = CoderTask { max_pixels: u64::try_from(task.max_pixels).unwrap_or(0), wanted_side };
+            let keeps_rest = task.damage == sys::SDD_DAMAGE_KEEP_REST;
+            let max_pixels = u64::try_from(task.max_pixels).unwrap_or(0);
+            let task = CoderTask { max_pixels, wanted_side, keeps_rest };
             let opened = Box::new(coder.open(&task)?);
             unsafe { *decoder = Box::into_raw(opened).cast() }; // SAFETY: ours to write until we return
             Ok(())
@@ -239,6 +241,7 @@ fn write(frame: &Frame<'_>, out: &mut sys::sdd_coder_frame) -> Result<(), CoderE
     if let Some((primaries, transfer)) = frame.code_points {
         (out.primaries, out.transfer) = (primaries.into(), transfer.into());
     }
+    out.good_rows = clamped_i32(frame.good_rows);
     Ok(())
 }
 
