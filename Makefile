@@ -116,11 +116,8 @@ coder_packages_heif := libheif
 coder_packages_ico := libpng
 coder_packages_icc := lcms2
 coder_packages_svg := librsvg-2.0 fontconfig
-# giflib has a file for pkg-config in newer versions only.
-coder_flags_gif := -lgif
-coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))),$(coder_flags_$(1)))
-coder_check_gif := $(CC) -include stdio.h -include gif_lib.h -x c -fsyntax-only /dev/null 2>/dev/null
-coder_check = $(if $(coder_packages_$(1)),pkg-config --exists $(coder_packages_$(1)),$(or $(coder_check_$(1)),true))
+coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))))
+coder_check = $(if $(coder_packages_$(1)),pkg-config --exists $(coder_packages_$(1)),true)
 CODER_FLAGS ?= -O2 -g
 CODER_DIR ?= $(BUILD)/coders
 
@@ -136,7 +133,7 @@ coder-%: coders/%.c $(wildcard coders/*.h) $(headers)
 	    mv -f $(CODER_DIR)/$*.so.new $(CODER_DIR)/$*.so; \
 	else \
 	    rm -f $(CODER_DIR)/$*.so; \
-	    echo "coders/$*.c is left out: $(or $(coder_packages_$*),giflib) is not installed"; \
+	    echo "coders/$*.c is left out: $(coder_packages_$*) is not installed"; \
 	fi
 
 install-coders: coders ## installs the coders that were built to $(DESTDIR)$(LIBDIR)/sdd/coders

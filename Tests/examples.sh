@@ -59,7 +59,6 @@ export PATH=$PATH:/usr/sbin # for nginx
 need libglib2.0-dev pkg-config --exists glib-2.0
 need libuv1-dev pkg-config --exists libuv
 need libwebp-dev pkg-config --exists libwebp libwebpdemux
-need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
 need libsqlite3-dev pkg-config --exists sqlite3
 need libsdl2-dev pkg-config --exists sdl2

@@ -58,7 +58,7 @@ make_sysroot() {
     : >"$base/apt/status"
     apt update
     apt -y --no-install-recommends --download-only install libc6-dev "libstdc++-$($triplet-g++ -dumpversion)-dev" \
-        libcurl4-openssl-dev libjpeg62-turbo-dev libpng-dev libavif-dev libgif-dev liblcms2-dev libheif-dev \
+        libcurl4-openssl-dev libjpeg62-turbo-dev libpng-dev libavif-dev liblcms2-dev libheif-dev \
         libheif-plugin-libde265 libjxl-dev libwebp-dev librsvg2-dev libfontconfig-dev libswiftlang
     (cd "$base/apt/archives" && apt download swiftlang) # without the libraries that its programs need
     # Packages ship what was in /lib in /usr/lib.

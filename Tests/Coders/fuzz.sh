@@ -23,8 +23,7 @@ make_sources
 flags() {
     case $1 in
     webp) pkg-config --cflags --libs libwebp libwebpdemux ;;
-    gif) echo -lgif ;;
-    bmp) ;;
+    gif | bmp) ;;
     ico) pkg-config --cflags --libs libpng ;;
     svg) echo "$(pkg-config --cflags --libs librsvg-2.0 fontconfig) -ldl" ;;
     *) pkg-config --cflags --libs "lib$1" ;;

@@ -5,6 +5,7 @@
 #              and Pillow decode
 #   coders     each coder alone, under the address and undefined behaviour sanitizers: pieces, limits, every truncation,
 #              changed bytes
+#   damage     files that are cut, and GIFs that break the rules: what there is of them
 #   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
 #   previews   pictures that arrive slowly
 #   svg        sizes, pixels, isolation, what an SVG may not reach
@@ -12,7 +13,7 @@
 #   profiles   pictures whose profiles have tables, or are of four inks
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|discovery|previews|svg|isolated|profiles|limits...]
+#     Tests/Coders/run.sh [pixels|coders|damage|discovery|previews|svg|isolated|profiles|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -26,7 +27,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders discovery previews svg isolated profiles limits)
+[ $# -gt 0 ] || parts=(pixels coders damage discovery previews svg isolated profiles limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -109,6 +110,21 @@ if wants pixels; then
     ok "pixels: $(tail -n 1 "$work/err")"
 fi
 if wants coders; then check_coders; fi
+if wants damage; then
+    build cuts Tests/Coders/cuts.c
+    build gif_rules Tests/Coders/gif_rules.c
+    files=()
+    for file in large.webp large-lossless.webp large-alpha.webp moving.webp moving.gif palette.gif large.jxl \
+        progressive.jxl moving.jxl; do
+        [ ! -f "$pictures/$file" ] || files+=("$pictures/$file")
+    done
+    has_coder avif && files+=("$fixtures/moving.avif")
+    SDD_CODER_PATH=$work/coders "$work/bin/cuts" "${files[@]}" >"$work/out" 2>"$work/err" ||
+        fail "not what there is of a cut file"
+    has_coder gif && { SDD_CODER_PATH=$work/coders "$work/bin/gif_rules" 2>"$work/err" || fail "GIFs by the rules"; }
+    ok "damage: ${#files[@]} files cut; hundredths of what is left of them:"
+    sed 's/^/   /' "$work/out"
+fi
 if wants discovery; then check_discovery; fi
 if wants previews; then
     build previews Tests/Coders/previews.c

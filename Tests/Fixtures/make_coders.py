@@ -122,7 +122,9 @@ def gif(width, height, frames, loop=None):
 
 
 def composed(width, height, frames):
-    """Disposal to the background is to what is transparent."""
+    """Disposal to the background is to what is transparent. The first frame is never cut."""
+    left, top, across, down = frames[0].box
+    width, height = max(width, left + across), max(height, top + down)
     canvas, made = Image.new("RGBA", (width, height)), []
     for frame in frames:
         before = canvas.copy()
@@ -164,7 +166,7 @@ def make_gif():
     # "convert -coalesce" composes all of them as here.
     save_gif("moving.gif", 16, 12, moving, loop=0, like_pillows=4)
     save_gif("twice.gif", 16, 12, moving[:2], loop=1)
-    # Partly outside: Pillow makes its canvas larger, browsers cut.
+    # The first frame makes the canvas larger; the second is outside, where Pillow makes it larger again.
     save_gif("outside.gif", 10, 8, [Frame(6, 5, 8, 8), Frame(20, 20, 4, 4)], like_pillows=0)
 
 
