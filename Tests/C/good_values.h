@@ -67,6 +67,7 @@ static const struct {
     { "sdd_coder", "feed", NULL, 0, NULL },
     { "sdd_coder", "next", NULL, 0, NULL },
     { "sdd_coder", "close", NULL, 0, NULL },
+    { "sdd_animation_frame", "image", NULL, 0, &good_image },
     { "sdd_transform", "kind", NULL, SDD_TRANSFORM_RESIZE, NULL },
     { "sdd_transform", "width", NULL, 9, NULL },
     { "sdd_pixel_allocator", "allocate", NULL, 0, NULL },

@@ -100,7 +100,16 @@ static void make_of_image(sdd_image *image)
     sdd_bytes *bytes = NULL;
     char key[200];
     size_t length;
-    switch (chance(4)) {
+    switch (chance(5)) {
+    case 4: {
+        sdd_animation_frame frames[3];
+        for (int i = 0; i < 3; i++)
+            frames[i] = (sdd_animation_frame){ sizeof *frames, one_in(12) ? NULL : image, one_in(12) ? -1 : 40000 };
+        sdd_status status = CALL(sdd_image_create_animation, frames, chance(4), mostly32((int32_t)chance(3)), &made);
+        CHECK((made != NULL) == (status == SDD_OK));
+        keep_sdd_image(made);
+        break;
+    }
     case 0:
         CALL(sdd_transform_key, list, chance(4), one_in(4) ? NULL : key, chance(200), &length);
         if (CALL(sdd_image_transform, image, list, chance(4), &made) == SDD_OK) CHECK(made != NULL);

@@ -72,6 +72,14 @@ READER(sdd_encode_options, {
     return status;
 })
 
+READER(sdd_animation_frame, {
+    sdd_image *made = (sdd_image *)&made;
+    sdd_status status = sdd_image_create_animation(given, 1, 0, &made);
+    CHECK((made != NULL) == (status == SDD_OK));
+    sdd_image_release(made);
+    return status;
+})
+
 READER(sdd_transform, {
     char key[64];
     return sdd_transform_key(given, 1, key, sizeof key, NULL);
@@ -100,6 +108,7 @@ static const reader readers[] = {
     READ(sdd_downloader_config), READ(sdd_callback_options), READ(sdd_network_options), READ(sdd_limits),
     READ(sdd_retry_options), READ(sdd_credential), READ(sdd_modifiers), READ(sdd_cookie), READ(sdd_transport),
     READ(sdd_decode_options), READ(sdd_pixel_allocator), READ(sdd_encode_options), READ(sdd_transform), READ(sdd_coder),
+    READ(sdd_animation_frame),
     READ_BY(sdd_coder, read_coder_of_downloader), READ(sdd_cache_config), READ(sdd_memory_store), READ(sdd_entry_store),
     READ(sdd_cache_item),
     READ(sdd_cache_query_options), READ(sdd_loader_config), READ(sdd_batch_config), READ(sdd_tensor),

@@ -273,7 +273,7 @@ static const char *const by_hand[] = { "sdd_download_request.sink_fd", "sdd_batc
 
 /* Numbers that have no upper limit. */
 static const char *const unlimited[] = {
-    "sdd_limits.max_scans", "sdd_cookie.expires_ms", "sdd_decode_options.target_width",
+    "sdd_animation_frame.duration_us", "sdd_limits.max_scans", "sdd_cookie.expires_ms", "sdd_decode_options.target_width",
     "sdd_decode_options.target_height",
     "sdd_decode_options.scale_down_limit_bytes", "sdd_encode_options.max_width", "sdd_encode_options.max_height",
     "sdd_encode_options.max_bytes", "sdd_transform.width", "sdd_transform.height", "sdd_transform.radius",

@@ -72,6 +72,13 @@ static void encoding_and_transforms(void)
     REFUSES(sdd_image_create, (2, -7, 1, pixels, 0, &made), INVALID, "height: -7 ");
     REFUSES(sdd_image_create, (2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 7, &made), INVALID,
             "stride: 7 is not 0, or at least the 8 bytes of a row");
+    sdd_animation_frame frames[2] = { SDD_ANIMATION_FRAME_INIT, SDD_ANIMATION_FRAME_INIT };
+    frames[0].image = image, frames[1].image = wide;
+    REFUSES(sdd_image_create_animation, (NULL, 1, 0, &made), INVALID, "frames: NULL");
+    REFUSES(sdd_image_create_animation, (frames, 0, 0, &made), INVALID, "count: 0 is not 1 to 10000");
+    REFUSES(sdd_image_create_animation, (frames, 10001, 0, &made), INVALID, "count: 10001 is not 1 to 10000");
+    REFUSES(sdd_image_create_animation, (frames, 1, -1, &made), INVALID, "loop_count: -1 is not at least 0");
+    REFUSES(sdd_image_create_animation, (frames, 2, 0, &made), INVALID, "sdd_animation_frame.image: its size is 65501 x 1");
     crop.kind = SDD_TRANSFORM_CROP;
     crop.x = 100;
     crop.width = crop.height = 1;

@@ -173,6 +173,56 @@ CASE(b19_an_animation_hides_its_still_picture)
     free(encoded);
 }
 
+/* ------------------------------------------------------------------------- animations that are made */
+
+/* Frames are shared with the animation, and outlive their own images; PNGs keep them exactly. */
+CASE(b19_an_application_makes_animations)
+{
+    enum { FRAMES = 5 };
+    static uint8_t pixels[FRAMES][6 * 4 * 4], own[6 * 4 * 4];
+    sdd_animation_frame frames[FRAMES];
+    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
+    sdd_decode_options lent = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *moving = NULL, *frame = NULL, *again = NULL;
+    sdd_bytes *bytes = NULL, *png = NULL;
+    for (int i = 0; i < FRAMES; i++) {
+        for (size_t at = 0; at < sizeof *pixels; at++) pixels[i][at] = (uint8_t)(at * 7 + (size_t)i * (at % 5 == 0 ? 11 : 0));
+        frames[i] = (sdd_animation_frame){ sizeof *frames, NULL, i * 40000 };
+        CHECK_STATUS(sdd_image_create(6, 4, SDD_PIXEL_FORMAT_RGBA8, pixels[i], 0, &frames[i].image), SDD_OK);
+    }
+    /* One of them lies in memory that was lent for it alone. */
+    CHECK_STATUS(sdd_image_encode(frames[2].image, &options, &png), SDD_OK);
+    lent.pixels = own, lent.pixels_size = sizeof own;
+    sdd_image_release(frames[2].image);
+    CHECK_STATUS(sdd_image_decode(sdd_bytes_data(png), sdd_bytes_size(png), &lent, &frames[2].image), SDD_OK);
+    sdd_bytes_release(png);
+    CHECK_STATUS(sdd_image_create_animation(frames, FRAMES, 3, &moving), SDD_OK);
+    CHECK(sdd_image_pixels(moving) == sdd_image_pixels(frames[0].image));
+    for (int i = 0; i < FRAMES; i++) sdd_image_release(frames[i].image);
+    memset(own, 0, sizeof own);
+    options.animated = 1;
+    CHECK_STATUS(sdd_image_encode(moving, &options, &bytes), SDD_OK);
+    CHECK_STATUS(sdd_image_decode(sdd_bytes_data(bytes), sdd_bytes_size(bytes), NULL, &again), SDD_OK);
+    sdd_bytes_release(bytes);
+    sdd_image *both[] = { moving, again };
+    for (int k = 0; k < 2; k++) {
+        CHECK(image_info(both[k]).frame_count == FRAMES && image_info(both[k]).loop_count == 3);
+        for (int i = 0; i < FRAMES; i++) {
+            CHECK_EQUAL(sdd_image_frame_duration_us(both[k], i), i * 40000);
+            CHECK_STATUS(sdd_image_frame(both[k], i, &frame), SDD_OK);
+            CHECK(memcmp(sdd_image_pixels(frame), pixels[i], sizeof *pixels) == 0);
+            sdd_image_release(frame);
+        }
+        sdd_image_release(both[k]);
+    }
+    /* Fewer frames: a still picture. */
+    CHECK_STATUS(sdd_image_create(6, 4, SDD_PIXEL_FORMAT_RGBA8, pixels[0], 0, &frames[0].image), SDD_OK);
+    CHECK_STATUS(sdd_image_create_animation(frames, 1, 3, &moving), SDD_OK);
+    CHECK(image_info(moving).frame_count == 1 && image_info(moving).loop_count == 1);
+    sdd_image_release(moving);
+    sdd_image_release(frames[0].image);
+}
+
 /* ----------------------------------------------------------------------------- still pictures */
 
 static void check_still(sdd_image *image)

@@ -147,6 +147,18 @@ public:
         if (quality == 2) throw std::runtime_error("too bad");
         return "TOY1";
     }
+    bool can_encode_frames() const override { return true; }
+    std::optional<std::string> encode_frames(
+        const std::function<std::optional<sdd_coder_frame>()> &next, int32_t quality) override
+    {
+        std::string made = std::to_string(quality);
+        while (const auto frame = next()) {
+            CHECK(frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8 && frame->frame_count == 2);
+            made += " " + std::to_string(*static_cast<const std::uint8_t *>(frame->pixels)) + "," +
+                    std::to_string(frame->duration_us) + "," + std::to_string(frame->loop_count);
+        }
+        return made;
+    }
 };
 
 CASE(a_coder_of_a_downloader)
@@ -192,6 +204,21 @@ CASE(a_coder_of_the_process)
     options.quality = 2;
     CHECK(!image.encode(options));
     CHECK_THROWN(thrown, "coder.encode: too bad");
+    const std::uint8_t first[] = {7, 0, 0}, second[] = {9, 0, 0};
+    const sdd::image seven = sdd::image::create({first, 1, 1, 3, SDD_PIXEL_FORMAT_RGB8}).value();
+    const sdd::image nine = sdd::image::create({second, 1, 1, 3, SDD_PIXEL_FORMAT_RGB8}).value();
+    using std::chrono::microseconds;
+    const sdd::image moving =
+        sdd::image::animation({{seven, microseconds(40000)}, {nine, microseconds(5)}}, 4).value();
+    CHECK_EQUAL(moving.info().frame_count, 2);
+    CHECK(moving.frame_duration(1) == microseconds(5));
+    options.quality = 6;
+    options.animated = 1;
+    CHECK(moving.encode(options).value().text() == "6 7,40000,4 9,5,4");
+    options.format = 0;
+    const sdd::bytes png = moving.encode(options).value();
+    CHECK_EQUAL(sdd::image::decode(png.view()).value().info().frame_count, 2);
+    CHECK_STATUS(sdd::image::animation({}).status(), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(sdd::process_remove_coder("toy"));
     CHECK_STATUS(sdd::process_remove_coder("toy").status(), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(toy.use_count(), 1);

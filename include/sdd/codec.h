@@ -244,17 +244,22 @@ typedef struct sdd_encode_options {
        highest quality up to `quality` that fits, found by bisection. A PNG is scaled down, by at
        least 5 % a side each time, until it fits, down to one pixel. */
     int64_t max_bytes;
+    /* 1: an animated image with all its frames, in a format that has them: an animated PNG, also
+       for a format of 0, or that of a coder with encode_frames. max_bytes then makes no PNG
+       smaller. 0: its own pixels, the first frame. */
+    int32_t animated;
 } sdd_encode_options;
 
 #define SDD_ENCODE_OPTIONS_INIT \
-    { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Encodes the pixels of an image as JPEG or PNG, or in a format that a coder of the process
  * encodes, see sdd_coder. WAITS for the work, on the calling thread. The pixels are not copied,
  * except for a few rows, unless they are scaled.
  *
- * @param image Borrowed for the call. Its pixels are encoded; the bytes it came from are not used.
+ * @param image Borrowed for the call. Its pixels are encoded; the bytes it came from are not used,
+ *     except for frames that are decoded when they are needed.
  * @param options Copied. NULL: the defaults.
  * @param out Receives the bytes, owned by the caller: release with sdd_bytes_release(). NULL on an
  *     error.
@@ -262,7 +267,7 @@ typedef struct sdd_encode_options {
  *     side over 65,500; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT;
  *     SDD_ERROR_UNSUPPORTED: no coder for that format, or its coder refused;
  *     SDD_ERROR_BAD_IMAGE_DATA: the image came with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be
- *     decoded.
+ *     decoded, or a frame cannot.
  * Thread: any.
  */
 SDD_API sdd_status sdd_image_encode(sdd_image *SDD_NONNULL image,

@@ -284,6 +284,20 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
                                          size_t size) SDD_NOEXCEPT;
 
 /**
+ * Gives the next frame of the animation that `encode_frames` encodes.
+ *
+ * @param source The source that `encode_frames` received.
+ * @param frame Receives the frame, in SDD_PIXEL_FORMAT_RGBA8, with its duration_us, and the
+ *     frame_count and loop_count of all; set struct_size before. Its pixels are borrowed until the
+ *     next call.
+ * @return SDD_OK; SDD_ERROR_NOT_FOUND after the last frame; any other status: that of a frame which
+ *     cannot be decoded, for `encode_frames` to return.
+ * Thread: that of `encode_frames`.
+ */
+typedef sdd_status (*sdd_coder_next_fn)(void *SDD_NULLABLE source,
+                                        sdd_coder_frame *SDD_NONNULL frame) SDD_NOEXCEPT;
+
+/**
  * A coder of the application: it decodes, and perhaps encodes, a format that the library does not
  * know or knows less well. docs/coders.md explains how to write one.
  *
@@ -387,11 +401,19 @@ typedef struct sdd_coder {
        before it gives up files, threads and more memory: here the coder opens what it needs of
        these. */
     void (*SDD_NULLABLE isolate)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Encodes an animation, for sdd_encode_options.animated: takes its frames from `next` until
+       there are no more, all of one size, and passes the bytes to `write`. Without `encode` it also
+       encodes a still picture whose format is asked for, as one frame. May be NULL. */
+    sdd_status (*SDD_NULLABLE encode_frames)(sdd_coder_next_fn SDD_NONNULL next,
+                                             void *SDD_NULLABLE source, int32_t quality,
+                                             sdd_coder_write_fn SDD_NONNULL write,
+                                             void *SDD_NULLABLE context,
+                                             void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_coder;
 
 #define SDD_CODER_INIT \
     { sizeof(sdd_coder), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-      NULL, NULL, NULL }
+      NULL, NULL, NULL, NULL }
 
 /**
  * Adds a coder to every downloader of the process, existing and future, and of children of a fork.

@@ -460,6 +460,38 @@ SDD_API sdd_status sdd_image_create(int32_t width, int32_t height, sdd_pixel_for
                                     const void *SDD_NONNULL pixels, size_t stride,
                                     sdd_image *SDD_NULLABLE *SDD_NONNULL out);
 
+/** One frame of sdd_image_create_animation(). */
+typedef struct sdd_animation_frame {
+    size_t struct_size;
+    /* Required. Borrowed for the call; of an animated image its own pixels, the first frame. */
+    sdd_image *SDD_NULLABLE image;
+    int64_t duration_us; /* how long it is to be shown, at least 0 */
+} sdd_animation_frame;
+
+#define SDD_ANIMATION_FRAME_INIT \
+    { sizeof(sdd_animation_frame), NULL, 0 }
+
+/**
+ * Makes an animated image of frames, to encode it with sdd_encode_options.animated, or to show it.
+ * It shares the pixels of the frames, except those in memory of sdd_decode_options.pixels, and
+ * those that are not yet decoded, or in another format than the first frame's. These it decodes and
+ * copies: WAITS for it.
+ *
+ * @param frames An array of count records, copied. The struct_size of the first is the size of
+ *     each. The images must have one size.
+ * @param count 1 to 10,000; 1: a still picture.
+ * @param loop_count How often the frames are to be shown; 0: for ever.
+ * @param out Receives the image, owned by the caller: release with sdd_image_release(). NULL on an
+ *     error. It has no sdd_image_bytes().
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: an image came with SDD_OPTION_AVOID_DECODE_IMAGE and
+ *     cannot be decoded; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT, also for
+ *     images of different sizes.
+ * Thread: any.
+ */
+SDD_API sdd_status sdd_image_create_animation(const sdd_animation_frame *SDD_NULLABLE frames,
+                                              size_t count, int32_t loop_count,
+                                              sdd_image *SDD_NULLABLE *SDD_NONNULL out);
+
 SDD_END_DECLS
 
 #endif /* SDD_IMAGE_H */

@@ -6,8 +6,8 @@ internal import SDDCoders
 /// threads.
 final class AppCoderBridge: AppCoder, @unchecked Sendable {
     // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
-    private let table: sdd_coder
-    private let data: AppData
+    fileprivate let table: sdd_coder
+    fileprivate let data: AppData
     let name: String
     let format: ImageFormat
     let mimeType: String?
@@ -83,13 +83,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
     ) throws(CoderError) {
         guard let encode = table.encode else { throw CoderError(.unsupported) }
-        var lent = sdd_coder_frame()
-        lent.struct_size = MemoryLayout<sdd_coder_frame>.size
-        lent.pixels = UnsafeRawPointer(pixels.base)
-        lent.stride = pixels.stride
-        lent.width = Int32(clamping: pixels.width)
-        lent.height = Int32(clamping: pixels.height)
-        lent.pixel_format = pixels.format.rawValue
+        var lent = lentFrame(pixels)
         lent.icc_profile = UnsafeRawPointer(colour.profile?.pointer.baseAddress)
         lent.icc_profile_size = colour.profile?.count ?? 0
         lent.primaries = Int32(clamping: colour.codePoints?.primaries ?? 0)
@@ -100,6 +94,59 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         }
         try CoderError.check(status)
     }
+}
+
+extension AppCoderBridge {
+    var canEncodeFrames: Bool { table.encode_frames != nil }
+
+    func encodeFrames(_ frames: any FrameFeeding, quality: Int, into bytes: ByteBuilder) throws(CoderError) {
+        guard let encode = table.encode_frames else { throw CoderError(.unsupported) }
+        let source = FrameSourceBox(frames)
+        let status = withExtendedLifetime((source, bytes)) {
+            // Safety: both live until the call returns, and no other call uses them as its source and context.
+            encode(
+                nextFrame, Unmanaged.passUnretained(source).toOpaque(), Int32(clamping: quality), append,
+                Unmanaged.passUnretained(bytes).toOpaque(), data.pointer)
+        }
+        try CoderError.check(status)
+    }
+}
+
+/// The source of an sdd_coder_next_fn.
+private final class FrameSourceBox {
+    let frames: any FrameFeeding
+
+    init(_ frames: any FrameFeeding) { self.frames = frames }
+}
+
+/// Gives the next frame: an sdd_coder_next_fn whose source is a `FrameSourceBox`.
+private func nextFrame(
+    _ source: UnsafeMutableRawPointer?, _ frame: UnsafeMutablePointer<sdd_coder_frame>?
+) -> sdd_status {
+    guard let source, let frame else { return sdd_status(SDD_ERROR_INVALID_ARGUMENT) }
+    let frames = Unmanaged<FrameSourceBox>.fromOpaque(source).takeUnretainedValue().frames
+    do throws(CoderError) {
+        guard let next = try frames.nextFrame() else { return sdd_status(SDD_ERROR_NOT_FOUND) }
+        var lent = lentFrame(next.pixels)
+        lent.frame_count = Int32(clamping: frames.frameCount)
+        lent.loop_count = Int32(clamping: frames.loopCount)
+        lent.duration_us = next.duration
+        return status { () throws(Refusal) in try fill(frame, "frame", with: lent) }
+    } catch {
+        return sdd_status(error.kind == .noMemory ? SDD_ERROR_NO_RESOURCES : SDD_ERROR_BAD_IMAGE_DATA)
+    }
+}
+
+/// Returns a frame for a coder that encodes, which borrows the pixels.
+private func lentFrame(_ pixels: PixelBuffer) -> sdd_coder_frame {
+    var lent = sdd_coder_frame()
+    lent.struct_size = MemoryLayout<sdd_coder_frame>.size
+    lent.pixels = UnsafeRawPointer(pixels.base)
+    lent.stride = pixels.stride
+    lent.width = Int32(clamping: pixels.width)
+    lent.height = Int32(clamping: pixels.height)
+    lent.pixel_format = pixels.format.rawValue
+    return lent
 }
 
 /// Appends encoded bytes: an sdd_coder_write_fn whose context is a `ByteBuilder`.

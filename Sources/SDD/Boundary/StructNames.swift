@@ -10,6 +10,7 @@ extension SizedStruct {
     static var sizePlace: Place { Place(stringLiteral: structName).field("struct_size") }
 }
 
+extension sdd_animation_frame: SizedStruct { static var structName: StaticString { "sdd_animation_frame" } }
 extension sdd_batch_config: SizedStruct { static var structName: StaticString { "sdd_batch_config" } }
 extension sdd_batch_host: SizedStruct { static var structName: StaticString { "sdd_batch_host" } }
 extension sdd_batch_item: SizedStruct { static var structName: StaticString { "sdd_batch_item" } }
@@ -19,6 +20,7 @@ extension sdd_cache_config: SizedStruct { static var structName: StaticString { 
 extension sdd_cache_item: SizedStruct { static var structName: StaticString { "sdd_cache_item" } }
 extension sdd_cache_statistics: SizedStruct { static var structName: StaticString { "sdd_cache_statistics" } }
 extension sdd_coder: SizedStruct { static var structName: StaticString { "sdd_coder" } }
+extension sdd_coder_frame: SizedStruct { static var structName: StaticString { "sdd_coder_frame" } }
 extension sdd_cookie: SizedStruct { static var structName: StaticString { "sdd_cookie" } }
 extension sdd_credential: SizedStruct { static var structName: StaticString { "sdd_credential" } }
 extension sdd_decode_options: SizedStruct { static var structName: StaticString { "sdd_decode_options" } }

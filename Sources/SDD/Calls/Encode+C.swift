@@ -42,11 +42,8 @@ private func encoded(
 
 /// Encodes an image on the calling thread, and decodes its pixels first if necessary. Callable from any thread.
 private func encoded(_ image: Image, _ options: EncodeOptions) -> Result<Bytes, DownloadError> {
-    let pixels: PixelBuffer
-    do throws(CoderError) { pixels = try image.decoded() } catch { return .failure(DownloadError(error)) }
     do throws(EncodeError) {
-        return .success(
-            try ImageEncoder.encode(pixels, options, colour: EncodedColour(of: image), registry: .ofProcess))
+        return .success(try ImageEncoder.encode(image, options, registry: .ofProcess))
     } catch {
         return .failure(DownloadError(error, options))
     }
@@ -63,7 +60,9 @@ extension DownloadError {
             self.init(
                 .unsupported, .none,
                 "sdd_encode_options.format: nothing encodes \(format), or its coder would not encode this picture: JPEG "
-                    + "and PNG are the library's own, others are of coders with encode().")
+                    + "and PNG are the library's own, others are of coders with encode(). Animations are PNGs, or of "
+                    + "coders with encode_frames().")
+        case .frame(let error): self.init(error)
         // Apart from the cases above, libpng and libjpeg fail only for lack of memory.
         case .noMemory, .failed: self.init(.noResources, .none, "There is no memory for encoding the picture.")
         }
@@ -101,5 +100,6 @@ private func encodeOptions(_ source: UnsafePointer<sdd_encode_options>?) throws(
     made.background = given.background
     made.isProgressive = try flag(given.progressive, "sdd_encode_options.progressive")
     made.chroma = chroma
+    made.isAnimated = try flag(given.animated, "sdd_encode_options.animated")
     return made
 }

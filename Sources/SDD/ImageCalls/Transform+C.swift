@@ -33,6 +33,47 @@ public func sdd_image_create(
     }
 }
 
+/// The largest number of frames of an image made by the application.
+private let mostFrames = 10_000
+
+@_cdecl("sdd_image_create_animation") @implementation
+public func sdd_image_create_animation(
+    _ frames: UnsafePointer<sdd_animation_frame>?, _ count: Int, _ loopCount: Int32,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> sdd_status {
+    out?.pointee = nil
+    return status { () throws(Refusal) in
+        guard let out else { throw .null("out") }
+        guard let frames else { throw .null("frames") }
+        guard (1...mostFrames).contains(count) else {
+            throw .number("count", UInt(bitPattern: count), allowed: "1 to \(mostFrames)")
+        }
+        guard loopCount >= 0 else { throw .number("loop_count", loopCount, allowed: "at least 0") }
+        var made: [(pixels: PixelBuffer, duration: Int64)] = [try frame(read(frames, "frames"), like: nil)]
+        let first = UnsafeRawPointer(frames)
+        let size = first.loadUnaligned(as: Int.self)
+        for index in 1..<count {
+            // Safety: the caller promises `count` records of `size` bytes; reading the first one has checked the size.
+            made.append(try frame(read(first + index * size, size: size), like: made[0].pixels))
+        }
+        out.pointee = Handle.retained(Image(frames: made, loopCount: Int(loopCount)))
+    }
+}
+
+/// - Parameter first: the pixels of the first frame, whose size and format the others have.
+private func frame(
+    _ given: sdd_animation_frame, like first: PixelBuffer?
+) throws(Refusal) -> (pixels: PixelBuffer, duration: Int64) {
+    guard let image = Handle.image(given.image) else { throw .null("sdd_animation_frame.image") }
+    let duration = try number(given.duration_us, "sdd_animation_frame.duration_us", default: 0, most: .max)
+    if let first, (image.width, image.height) != (first.width, first.height) {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_animation_frame.image",
+            "its size is \(image.width) x \(image.height), and that of the first \(first.width) x \(first.height)")
+    }
+    return (try coded { () throws(CoderError) in try image.shareable(as: first?.format) }, duration)
+}
+
 @_cdecl("sdd_image_transform") @implementation
 public func sdd_image_transform(
     _ image: OpaquePointer?, _ list: UnsafePointer<sdd_transform>?, _ count: Int,

@@ -8,6 +8,8 @@ package protocol AppCoder: AnyObject, Sendable {
     /// MIME type such as "image/webp"; `nil` if the coder does not state one.
     var mimeType: String? { get }
     var canEncode: Bool { get }
+    /// Whether it encodes animations.
+    var canEncodeFrames: Bool { get }
     /// Whether its decoders take a body in pieces, and show what they have so far.
     var hasPreviews: Bool { get }
     /// True for a coder that is installed beside the library. It checks `AppDecodeTask.maxPixels` before it takes
@@ -34,15 +36,32 @@ package protocol AppCoder: AnyObject, Sendable {
     func encode(
         _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
     ) throws(CoderError)
+    /// Encodes all frames of an animation and appends the result to `bytes`.
+    func encodeFrames(_ frames: any FrameFeeding, quality: Int, into bytes: ByteBuilder) throws(CoderError)
 }
 
 extension AppCoder {
     package var mimeType: String? { nil }
     package var hasPreviews: Bool { false }
+    package var canEncodeFrames: Bool { false }
+    package func encodeFrames(_ frames: any FrameFeeding, quality: Int, into bytes: ByteBuilder) throws(CoderError) {
+        throw CoderError(.unsupported)
+    }
     package var isInstalled: Bool { false }
     package var object: String? { nil }
     package var wantsIsolation: Bool { false }
     package var draws: Bool { false }
+}
+
+/// The frames of an animation that a coder encodes, one after the other. Used by one thread.
+package protocol FrameFeeding: AnyObject {
+    var frameCount: Int { get }
+    /// Number of times the animation plays; 0 means forever.
+    var loopCount: Int { get }
+
+    /// Returns the next frame as RGBA8, and how long it is shown, in microseconds; `nil` after the last one. The pixels
+    /// stay valid until the next call.
+    func nextFrame() throws(CoderError) -> (pixels: PixelBuffer, duration: Int64)?
 }
 
 /// The decoder that an application's coder opens for one body. Used by one thread at a time.

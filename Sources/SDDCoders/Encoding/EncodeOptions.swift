@@ -19,6 +19,8 @@ package struct EncodeOptions: Hashable, Sendable {
     package var background: UInt32 = 0
     package var isProgressive = false
     package var chroma = Chroma.half
+    /// True if all frames of an animated image are encoded.
+    package var isAnimated = false
 
     package init(format: ImageFormat? = nil) { self.format = format }
 }
@@ -32,6 +34,8 @@ package enum EncodeError: Error, Equatable {
     case unsupported
     /// The installed coder of the format cannot be loaded. The value is the reason, without a full stop.
     case notLoaded(String)
+    /// A frame cannot be decoded.
+    case frame(CoderError)
     /// The C library failed for another reason.
     case failed
 }

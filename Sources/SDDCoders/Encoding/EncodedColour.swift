@@ -48,6 +48,9 @@ package struct EncodedColour: Sendable {
         return parts
     }
 
+    /// What converts the frames of an animation to sRGB; `nil` if they are.
+    var converterOfFrames: (any PixelConverting)? { isConverted || colour?.kind == .inks ? nil : colour?.converter }
+
     /// Returns what converts the pixels to sRGB first; `nil` if the format can say what they are.
     func converter(for format: ImageFormat) -> (any PixelConverting)? {
         guard !isConverted, let converter = colour?.converter, colour?.kind != .inks else { return nil }

@@ -24,6 +24,47 @@ package enum ImageEncoder {
         }
     }
 
+    /// Encodes an image as the options say, with all its frames if they ask for them.
+    package static func encode(
+        _ image: Image, _ options: EncodeOptions, registry: CoderRegistry
+    ) throws(EncodeError) -> Bytes {
+        if options.isAnimated, image.animation != nil {
+            let format = options.format ?? .png
+            if let coder = try coder(for: format, in: registry, ofFrames: true) {
+                return try encodeFrames(of: image, with: coder, options)
+            }
+            guard format == .png else { throw .unsupported }
+            let bytes = try APNGEncoder.encode(FrameFeed(image, options.size))
+            guard options.byteLimit <= 0 || bytes.count <= options.byteLimit else { throw .doesNotFit }
+            return bytes
+        }
+        let pixels: PixelBuffer
+        do throws(CoderError) { pixels = try image.decoded() } catch { throw .frame(error) }
+        // A coder that encodes only animations makes one of a single frame.
+        if let format = options.format, format != .jpeg, format != .png, try coder(for: format, in: registry) == nil,
+            let coder = try coder(for: format, in: registry, ofFrames: true)
+        {
+            return try encodeFrames(of: image, with: coder, options)
+        }
+        return try encode(pixels, options, colour: EncodedColour(of: image), registry: registry)
+    }
+
+    private static func encodeFrames(
+        of image: Image, with coder: any AppCoder, _ options: EncodeOptions
+    ) throws(EncodeError) -> Bytes {
+        try encodeToFit(options) { quality, limit throws(EncodeError) in
+            let (frames, builder) = (FrameFeed(image, options.size), ByteBuilder())
+            do throws(CoderError) {
+                try coder.encodeFrames(frames, quality: quality, into: builder)
+            } catch {
+                if let failure = frames.failure { throw .frame(failure) }
+                throw error.kind == .noMemory ? .noMemory : .unsupported
+            }
+            guard builder.count <= limit else { throw .doesNotFit }
+            return builder.take()
+        }
+    }
+
     private static func encodeJPEG(
         _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
@@ -33,10 +74,14 @@ package enum ImageEncoder {
         }
     }
 
-    private static func coder(for format: ImageFormat, in registry: CoderRegistry) throws(EncodeError) -> (
-        any AppCoder
-    )? {
-        do throws(CoderError) { return try registry.encodingCoder(format) } catch { throw .notLoaded(error.reason) }
+    private static func coder(
+        for format: ImageFormat, in registry: CoderRegistry, ofFrames: Bool = false
+    ) throws(EncodeError) -> (any AppCoder)? {
+        do throws(CoderError) {
+            return try registry.encodingCoder(format, ofFrames: ofFrames)
+        } catch {
+            throw .notLoaded(error.reason)
+        }
     }
 
     private static func encode(

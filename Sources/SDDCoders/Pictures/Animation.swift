@@ -51,6 +51,16 @@ package struct Animation: Sendable {
         loopCount = source.loopCount
     }
 
+    /// Creates an animation of frames that an application has made, all of one size and format.
+    init(_ frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int) {
+        self.frames = .ready(frames.map(\.pixels), durations: frames.map(\.duration))
+        form = DecodeOptions(format: frames.first?.pixels.format ?? .rgba8)
+        orientation = 1
+        frameCount = frames.count
+        self.loopCount = loopCount
+        sharesFirst = true
+    }
+
     /// Returns the animation without a second copy of its first frame, if that is the picture itself, as it usually is.
     func sharing(_ picture: PixelBuffer) -> Animation {
         guard case .ready(var pixels, let durations) = frames, let first = pixels.first, !picture.memory.isLent,
@@ -168,6 +178,24 @@ package struct Animation: Sendable {
 }
 
 extension Image {
+    /// Creates an animated picture, or a still one of a single frame.
+    /// - Parameter frames: at least one; the pixels of all are of one size and format.
+    package convenience init(frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int) {
+        let first = frames[0].pixels
+        self.init(
+            pixels: first, format: nil, bytes: nil, form: DecodeOptions(format: first.format),
+            animation: frames.count > 1 ? Animation(frames, loopCount: loopCount) : nil)
+    }
+
+    /// Returns the picture's own pixels for use in another one: decoded, in a format, and not in memory that the
+    /// application has lent for this picture alone.
+    package func shareable(as format: PixelFormat?) throws(CoderError) -> PixelBuffer {
+        let pixels = try decoded()
+        let wanted = format ?? pixels.format
+        if pixels.format == wanted { return pixels.memory.isLent ? try pixels.copy(rows: pixels.height) : pixels }
+        return try PixelConverter(pixels.straightCopy(isNarrow: wanted.source == .rgba8), to: wanted).make()
+    }
+
     /// Number of frames; 1 for a still picture.
     package var frameCount: Int { animation?.frameCount ?? 1 }
 

@@ -173,10 +173,12 @@ package struct CoderRegistry: Sendable {
     }
 
     /// Returns the first of the application's coders that encodes a format, or else the installed one.
+    /// - Parameter ofFrames: whether it is to encode animations.
     /// - Throws: if the installed coder cannot be loaded.
-    package func encodingCoder(_ format: ImageFormat) throws(CoderError) -> (any AppCoder)? {
-        if let coder = firstAppCoder({ $0.format == format && $0.canEncode }) { return coder }
-        guard coder(for: format) == nil, let coder = try installed?.coder(for: format), coder.canEncode else {
+    package func encodingCoder(_ format: ImageFormat, ofFrames: Bool = false) throws(CoderError) -> (any AppCoder)? {
+        let encodes = { (coder: any AppCoder) in ofFrames ? coder.canEncodeFrames : coder.canEncode }
+        if let coder = firstAppCoder({ $0.format == format && encodes($0) }) { return coder }
+        guard coder(for: format) == nil, let coder = try installed?.coder(for: format), encodes(coder) else {
             return nil
         }
         return coder

@@ -158,11 +158,32 @@ def test_the_name_of_a_file_decides_on_its_format(tmp_path: Path) -> None:
     image.save(str(tmp_path / "named"), "png")
     image.save(tmp_path / "other.jpg", format=sdd.ImageFormat.PNG)
     assert Pillow.open(tmp_path / "named").format == Pillow.open(tmp_path / "other.jpg").format == "PNG"
-    for name, words in (("a.gif", "does not write GIF"), ("a.bmp", "does not write BMP"), ("a.doc", "ends with .doc"),
+    for name, words in (("a.tif", "does not write TIFF"), ("a.bmp", "does not write BMP"), ("a.doc", "ends with .doc"),
                         ("png", "has no extension"), (".png", "has no extension")):  # fmt: skip
         with pytest.raises(sdd.RequestError, match=words) as caught:
             image.save(tmp_path / name)
         assert str(caught.value).endswith(".") and not (tmp_path / name).exists(), name
+
+
+def test_animations_are_made_and_encoded() -> None:
+    frames = [sdd.Image.from_pixels(bytes((value, 7, 9, 255)) * 96, 12, 8) for value in (0, 200, 31)]
+    made = sdd.Image.animation(frames, [0.04, 0.1, 1 / 3], loop_count=2)
+    assert made.frame_count == 3 and made.loop_count == 2 and made.frame_duration(1) == 0.1
+    again = sdd.Image.decode(made.encode(animated=True))
+    assert again.format is sdd.ImageFormat.PNG and again.frame_count == 3 and again.loop_count == 2
+    assert [round(again.frame_duration(index), 4) for index in range(3)] == [0.04, 0.1, 0.3333]
+    for index, frame in enumerate(frames):
+        assert again.frame(index).tobytes() == frame.tobytes()
+    assert sdd.Image.decode(made.encode("png")).frame_count == 1
+    assert sdd.Image.animation(iter(frames), 0.5).frame_duration(2) == 0.5
+    with pytest.raises(sdd.Error, match="3 frames, and 1 durations"):
+        sdd.Image.animation(frames, [1.0])
+    with pytest.raises(sdd.Error, match="size"):
+        sdd.Image.animation([*frames, gradient(12, 9)], 1)
+    with pytest.raises(sdd.Error):
+        sdd.Image.animation([], 1)
+    with pytest.raises(sdd.Error):
+        made.encode("jpeg", animated=True)
 
 
 def test_a_coder_writes_its_format(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_the_library_s_messages_have_python_s_names(things: Things) -> None:
         lambda: things.load(size=(-1, 2)), lambda: things.sdd.Downloader(retry_budget=-9),
         lambda: things.sdd.Downloader(proxy="http://a.test", public_addresses_only=True),
         lambda: things.sdd.Downloader(ageing=1e15), lambda: things.load("x:SDD_OPTION_RESUME/sdd_load()"),
-        lambda: things.load("data:,none"), lambda: things.image.encode("gif"),
+        lambda: things.load("data:,none"), lambda: things.image.encode("tiff"),
     ]  # fmt: skip
     for call in calls:
         with pytest.raises(sdd.Error) as caught:
@@ -175,7 +175,7 @@ def test_the_library_s_messages_have_python_s_names(things: Things) -> None:
     assert found[1].startswith("retry_budget: -9 is not ") and found[3].startswith("ageing, in milliseconds: ")
     assert found[2].startswith("proxy: it must be None with public_addresses_only")
     assert '"x:SDD_OPTION_RESUME/sdd_load()"' in found[4]
-    assert "no coder takes it" in found[5] and found[6].startswith("libsdd does not write GIF")
+    assert "no coder takes it" in found[5] and found[6].startswith("libsdd does not write TIFF")
     for message in found:
         assert not re.search(r"\b(?:sdd_|SDD_(?!LOG=))|\bNULL\b", re.sub(r'"[^"]*"', "", message)), message
 

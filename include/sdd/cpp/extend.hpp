@@ -200,6 +200,15 @@ public:
         (void)picture, (void)quality;
         return std::nullopt;
     }
+    /** Whether encode_frames() works. Asked once. */
+    virtual bool can_encode_frames() const { return false; }
+    /** Encodes an animation: takes its frames, in SDD_PIXEL_FORMAT_RGBA8, from `next` until there
+        are no more; none: it cannot. A frame is borrowed until the next one. */
+    virtual std::optional<std::string> encode_frames(
+        const std::function<std::optional<sdd_coder_frame>()> &next, int32_t quality) {
+        (void)next, (void)quality;
+        return std::nullopt;
+    }
 };
 
 namespace detail {
@@ -222,6 +231,24 @@ inline sdd_status encode_with(const sdd_coder_frame *from, int32_t quality,
         pixel_view picture{{}, from->width, from->height, from->stride, from->pixel_format};
         picture.bytes = {static_cast<const std::uint8_t *>(from->pixels), picture.needed()};
         const auto made = coder_of(user_data).encode(picture, quality);
+        return made ? write(context, made->data(), made->size()) : SDD_ERROR_UNSUPPORTED;
+    });
+}
+
+inline sdd_status encode_frames_with(sdd_coder_next_fn next, void *source, int32_t quality,
+                                     sdd_coder_write_fn write, void *context,
+                                     void *user_data) noexcept {
+    return guarded("coder.encode_frames", coder_failed, [&]() -> sdd_status {
+        sdd_status status = SDD_OK;
+        const auto made = coder_of(user_data).encode_frames(
+            [&]() -> std::optional<sdd_coder_frame> {
+                sdd_coder_frame frame{};
+                frame.struct_size = sizeof frame;
+                status = next(source, &frame);
+                return status == SDD_OK ? std::optional(frame) : std::nullopt;
+            },
+            quality);
+        if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) return status;
         return made ? write(context, made->data(), made->size()) : SDD_ERROR_UNSUPPORTED;
     });
 }
@@ -270,6 +297,7 @@ inline sdd_coder c_coder(kept_coder &kept) {
                            [&] { return static_cast<decoder *>(self)->resize(width, height); });
         };
     if (kept.coder->can_encode()) made.encode = encode_with;
+    if (kept.coder->can_encode_frames()) made.encode_frames = encode_frames_with;
     made.user_data = &kept;
     made.user_data_free = free_user_data<kept_coder>;
     return made;

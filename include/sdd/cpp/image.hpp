@@ -131,6 +131,7 @@ struct image_colour : sdd_image_colour {
 };
 
 class transform;
+struct animation_frame;
 
 /**
  * A picture: one reference to it, see counted. Immutable; copies share the pixels. It outlives the
@@ -151,6 +152,10 @@ public:
                                     pixels.bytes.data(), pixels.stride, made);
         });
     }
+    /** Makes an animated image of frames of one size, which are shown `loop_count` times; 0: for
+        ever: sdd_image_create_animation(). */
+    static result<image> animation(const std::vector<animation_frame> &frames,
+                                   int32_t loop_count = 0);
     /** Decodes a picture in memory and waits for it: sdd_image_decode(). */
     static result<image> decode(byte_view encoded, const decode_options &options = {}) {
         return detail::owner<image, sdd_image>([&](sdd_image **made) {
@@ -381,6 +386,26 @@ private:
 };
 
 } // namespace detail
+
+/** One frame of image::animation(). */
+struct animation_frame {
+    image picture;
+    std::chrono::microseconds duration{0};
+};
+
+inline result<image> image::animation(const std::vector<animation_frame> &frames,
+                                      int32_t loop_count) {
+    std::vector<sdd_animation_frame> list;
+    for (const animation_frame &frame : frames) {
+        sdd_animation_frame made = SDD_ANIMATION_FRAME_INIT;
+        made.image = frame.picture.get();
+        made.duration_us = frame.duration.count();
+        list.push_back(made);
+    }
+    return detail::owner<image, sdd_image>([&](sdd_image **made) {
+        return sdd_image_create_animation(list.data(), list.size(), loop_count, made);
+    });
+}
 
 inline result<image> image::transformed(const std::vector<transform> &transforms) const {
     const auto list = detail::c_transforms(transforms);

@@ -20,6 +20,8 @@ from ._values import buffer, flag, in_range, number, shown, sides
 from ._words import PACKAGES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy
     from numpy.typing import NDArray
     from PIL.Image import Image as PillowImage
@@ -44,7 +46,9 @@ _SUFFIXES = {
     ".heif": ImageFormat.HEIF, ".heic": ImageFormat.HEIF, ".tif": ImageFormat.TIFF, ".tiff": ImageFormat.TIFF,
     ".bmp": ImageFormat.BMP, ".ico": ImageFormat.ICO, ".jxl": ImageFormat.JXL,
 }  # fmt: skip
-_WRITTEN_BY_CODERS = {ImageFormat.WEBP: "WebP", ImageFormat.AVIF: "AVIF", ImageFormat.JXL: "JPEG XL"}
+_WRITTEN_BY_CODERS = {
+    ImageFormat.WEBP: "WebP", ImageFormat.AVIF: "AVIF", ImageFormat.JXL: "JPEG XL", ImageFormat.GIF: "GIF",
+}  # fmt: skip
 _SHOWN_SIDE = 1024
 """Most pixels of a side of the picture that a notebook shows."""
 
@@ -150,6 +154,25 @@ class Image:
                 raise _invalid(f"The buffer has {view.nbytes} bytes; these pixels take {needed}.")
             out = ffi.new("sdd_image **")
             check(lib.sdd_image_create(width, height, chosen, ffi.from_buffer(view), stride, out))
+        return Image._take(out[0])
+
+    @staticmethod
+    def animation(frames: Iterable[Image], durations: float | Iterable[float], loop_count: int = 0) -> Image:
+        """Makes an animated image of frames of one size, for `encode(animated=True)`.
+
+        Each is to be shown for so many seconds, or for those of a list; all `loop_count` times, 0: for ever.
+        """
+        images = list(frames)
+        seconds = [durations] * len(images) if isinstance(durations, (int, float)) else list(durations)
+        if len(seconds) != len(images):
+            raise _invalid(f"There are {len(images)} frames, and {len(seconds)} durations.")
+        array = ffi.new("sdd_animation_frame[]", len(images))
+        for place, image, length in zip(array, images, seconds):
+            place.struct_size = ffi.sizeof("sdd_animation_frame")
+            place.image = image._live()
+            place.duration_us = in_range("durations", round(length * 1e6))
+        out = ffi.new("sdd_image **")
+        check(lib.sdd_image_create_animation(array, len(images), in_range("loop_count", loop_count, 32), out))
         return Image._take(out[0])
 
     # ---- life
@@ -404,7 +427,7 @@ class Image:
     def encode(
         self, format: int | FormatName = 0, *, quality: int = 0, max_size: tuple[int, int] | int | None = None,
         max_bytes: int = 0, background: int = 0, progressive: bool = False,
-        chroma: Literal["420", "422", "444"] = "420",
+        chroma: Literal["420", "422", "444"] = "420", animated: bool = False,
     ) -> View:  # fmt: skip
         """Encodes the pixels, on this thread, and returns read-only bytes without a copy.
 
@@ -412,10 +435,13 @@ class Image:
         "jxl"; 0 is PNG if any pixel is transparent, else JPEG. `quality` is 1 to 100, 0: 90. A larger picture is
         scaled down to fit into `max_size` pixels; the quality, or the size of a PNG, is reduced to fit into
         `max_bytes`. `background` is 0xRRGGBB, shown through alpha in a JPEG. `chroma` is "420", "422" or "444".
+        `animated` encodes all frames of an animated image: as an animated PNG, or where their coders are installed as
+        "webp" or "gif".
         """
         options, chosen = Struct("sdd_encode_options"), _format_of(format)
         options.set_all({"format": chosen, "quality": quality, "max_bytes": max_bytes, "background": background,
-                         "progressive": flag("progressive", progressive), "chroma": _CHROMA.of(chroma)})  # fmt: skip
+                         "progressive": flag("progressive", progressive), "chroma": _CHROMA.of(chroma),
+                         "animated": flag("animated", animated)})  # fmt: skip
         if max_size is not None:
             width, height = sides("max_size", max_size)
             options.set("max_width", width, "max_size")
@@ -465,7 +491,9 @@ def _not_written(format: ImageFormat) -> str:
     """Why a picture is not encoded, and what helps."""
     name = _WRITTEN_BY_CODERS.get(format)
     if name is None:
-        return f"libsdd does not write {format.name}: it writes JPEG and PNG, and by coders WebP, AVIF and JPEG XL."
+        return (
+            f"libsdd does not write {format.name}: it writes JPEG and PNG, and by coders WebP, AVIF, GIF and JPEG XL."
+        )
     return (
         f"No coder has written the picture as {name}: it is not installed (Debian: {PACKAGES[name]}), or it refused "
         "the picture; with SDD_LOG=warning in the environment libsdd says why it does not use one."

@@ -279,6 +279,42 @@ pub trait Coder: Send + Sync + 'static {
         let _ = (picture, quality, write);
         Err(CoderError::Unsupported)
     }
+
+    /// True for a coder whose [`encode_frames`](Coder::encode_frames) is to be called.
+    const CAN_ENCODE_FRAMES: bool = false;
+
+    /// Encodes an animation: takes its frames until there are no more, in [`PixelFormat::Rgba8`] and of one size, and
+    /// passes the bytes to `write`.
+    fn encode_frames(
+        &self,
+        frames: &mut dyn Frames,
+        quality: u32,
+        write: &mut dyn FnMut(&[u8]) -> Result<(), CoderError>,
+    ) -> Result<(), CoderError> {
+        let _ = (frames, quality, write);
+        Err(CoderError::Unsupported)
+    }
+}
+
+/// The frames of an animation that a coder encodes: [`Coder::encode_frames`].
+///
+/// ```
+/// use sdd::{CoderError, Frames};
+/// use std::time::Duration;
+///
+/// /// How long all frames are shown.
+/// fn length(frames: &mut dyn Frames) -> Result<Duration, CoderError> {
+///     let mut sum = Duration::ZERO;
+///     while let Some(frame) = frames.next()? {
+///         sum += frame.duration;
+///     }
+///     Ok(sum)
+/// }
+/// # let _ = length;
+/// ```
+pub trait Frames {
+    /// Gives the next frame; `None` if there are no more. An error is to be returned.
+    fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError>;
 }
 
 /// The state of one picture that is being decoded: [`Coder::open`].

@@ -1,7 +1,7 @@
 //! The C functions of a coder of the application.
 
 use crate::border::guard;
-use crate::coder::{CanDecode, Coder, CoderError, CoderTask, Decoder, Estimate, Frame, Preview};
+use crate::coder::{CanDecode, Coder, CoderError, CoderTask, Decoder, Estimate, Frame, Frames, Preview};
 use crate::numbers::clamped_i32;
 use crate::{sys, PixelFormat};
 use std::marker::PhantomData;
@@ -24,6 +24,7 @@ impl<C: Coder> Calls<C> {
             estimate: C::CAN_ESTIMATE.then_some(Self::estimate),
             resize: C::CAN_RESIZE.then_some(Self::resize),
             encode: C::CAN_ENCODE.then_some(Self::encode),
+            encode_frames: C::CAN_ENCODE_FRAMES.then_some(Self::encode_frames),
             user_data_free: Some(Self::free),
             ..sys::sized!(sdd_coder)
         }
@@ -167,17 +168,34 @@ impl<C: Coder> Calls<C> {
         answer(|| {
             // SAFETY: the picture is lent until we return.
             let (coder, picture) = unsafe { (Self::coder(user_data), read(&*picture).ok_or(CoderError::Other)?) };
-            let write = write.ok_or(CoderError::Other)?;
             let quality = u32::try_from(quality).unwrap_or(0);
-            coder.encode(&picture, quality, &mut |bytes| {
-                // SAFETY: the bytes are copied; `write` may be called on this thread until we return.
-                match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
-                    sys::SDD_OK => Ok(()),
-                    sys::SDD_ERROR_NO_RESOURCES => Err(CoderError::NoMemory),
-                    _ => Err(CoderError::Other),
-                }
-            })
+            // SAFETY: `write` may be called on this thread until we return.
+            coder.encode(&picture, quality, &mut |bytes| unsafe { pass_on(bytes, write, context) })
         })
+    }
+
+    unsafe extern "C" fn encode_frames(
+        next: sys::sdd_coder_next_fn,
+        source: *mut c_void,
+        quality: i32,
+        write: sys::sdd_coder_write_fn,
+        context: *mut c_void,
+        user_data: *mut c_void,
+    ) -> sys::sdd_status {
+        let mut failure = sys::SDD_OK;
+        let status = answer(|| {
+            // SAFETY: the coder is not free before we return.
+            let coder = unsafe { Self::coder(user_data) };
+            let mut frames = LentFrames { next: next.ok_or(CoderError::Other)?, source, failure: &mut failure };
+            let quality = u32::try_from(quality).unwrap_or(0);
+            // SAFETY: `write` may be called on this thread until we return.
+            coder.encode_frames(&mut frames, quality, &mut |bytes| unsafe { pass_on(bytes, write, context) })
+        });
+        if failure == sys::SDD_OK {
+            status
+        } else {
+            failure
+        }
     }
 
     unsafe extern "C" fn free(user_data: *mut c_void) {
@@ -199,6 +217,46 @@ fn answer(body: impl FnOnce() -> Result<(), CoderError>) -> sys::sdd_status {
             CoderError::Other => sys::SDD_DETAIL_IMAGE_CODER,
         },
         Err(_) => sys::SDD_DETAIL_IMAGE_CODER,
+    }
+}
+
+/// The frames of an animation that a coder encodes, while its function has not returned.
+struct LentFrames<'a> {
+    next: unsafe extern "C" fn(*mut c_void, *mut sys::sdd_coder_frame) -> sys::sdd_status,
+    source: *mut c_void,
+    /// The status of a frame that cannot be decoded.
+    failure: &'a mut sys::sdd_status,
+}
+
+impl Frames for LentFrames<'_> {
+    fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError> {
+        let mut frame = sys::sized!(sdd_coder_frame);
+        // SAFETY: `next` may be called on this thread. The pixels are lent until its next call.
+        let lent = match unsafe { (self.next)(self.source, &mut frame) } {
+            sys::SDD_OK => unsafe { read(&frame) },
+            sys::SDD_ERROR_NOT_FOUND => return Ok(None),
+            status => {
+                *self.failure = status;
+                return Err(CoderError::Other);
+            }
+        };
+        let mut lent = lent.ok_or(CoderError::Other)?;
+        lent.frame_count = u32::try_from(frame.frame_count).unwrap_or(1);
+        lent.loop_count = u32::try_from(frame.loop_count).unwrap_or(0);
+        lent.duration = Duration::from_micros(u64::try_from(frame.duration_us).unwrap_or(0));
+        Ok(Some(lent))
+    }
+}
+
+/// Passes encoded bytes to the library, which copies them.
+///
+/// SAFETY: `write` may be called with `context` now.
+unsafe fn pass_on(bytes: &[u8], write: sys::sdd_coder_write_fn, context: *mut c_void) -> Result<(), CoderError> {
+    let write = write.ok_or(CoderError::Other)?;
+    match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
+        sys::SDD_OK => Ok(()),
+        sys::SDD_ERROR_NO_RESOURCES => Err(CoderError::NoMemory),
+        _ => Err(CoderError::Other),
     }
 }
 

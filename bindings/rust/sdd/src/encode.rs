@@ -48,6 +48,7 @@ pub struct EncodeOptions {
     background: u32,
     progressive: bool,
     chroma: Chroma,
+    animated: bool,
 }
 
 impl EncodeOptions {
@@ -98,6 +99,27 @@ impl EncodeOptions {
         self
     }
 
+    /// Encodes an animated image with all its frames: as an animated PNG, or in a format whose coder encodes animations.
+    ///
+    /// ```
+    /// use sdd::{EncodeOptions, Image, ImageFormat, PixelFormat};
+    /// use std::time::Duration;
+    ///
+    /// let red = Image::from_pixels(1, 1, PixelFormat::Rgb8, &[255, 0, 0], 3)?;
+    /// let blue = Image::from_pixels(1, 1, PixelFormat::Rgb8, &[0, 0, 255], 3)?;
+    /// let frames = [(&red, Duration::from_millis(40)), (&blue, Duration::from_millis(80))];
+    /// let blinking = Image::animation(&frames, 0)?;
+    /// let png = blinking.encode(&EncodeOptions::new().animated())?;
+    /// let again = Image::decode(&png)?;
+    /// assert_eq!(again.info().frame_count, 2);
+    /// assert_eq!(again.frame(1)?.pixels()?.row(0), [0, 0, 255, 255]);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn animated(mut self) -> Self {
+        self.animated = true;
+        self
+    }
+
     fn lend(&self) -> sys::sdd_encode_options {
         sys::sdd_encode_options {
             format: self.format.map_or(0, |format| format.0),
@@ -108,6 +130,7 @@ impl EncodeOptions {
             background: self.background,
             progressive: self.progressive.into(),
             chroma: self.chroma as i32,
+            animated: self.animated.into(),
             ..sys::sized!(sdd_encode_options)
         }
     }

@@ -5,6 +5,7 @@ use crate::numbers::{clamped_i32, numbers};
 use crate::{sys, Bytes, DecodeOptions, Error, Pixels};
 use std::fmt;
 use std::ptr::{self, NonNull};
+use std::time::Duration;
 
 numbers! {
     /// The layout of pixels in memory.
@@ -201,6 +202,25 @@ impl Image {
         unsafe {
             let pixels = pixels.as_ptr().cast();
             check(sys::sdd_image_create(width, height, format as i32, pixels, stride, &mut image))?;
+            Self::made(image)
+        }
+    }
+
+    /// Makes an animated image of frames of one size, each with the time for which it is to be shown. They are shown
+    /// `loop_count` times; 0: for ever.
+    pub fn animation(frames: &[(&Image, Duration)], loop_count: u32) -> Result<Image, Error> {
+        let lent: Vec<_> = frames
+            .iter()
+            .map(|(image, duration)| sys::sdd_animation_frame {
+                image: image.raw(),
+                duration_us: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
+                ..sys::sized!(sdd_animation_frame)
+            })
+            .collect();
+        let mut image = ptr::null_mut();
+        // SAFETY: the frames are borrowed for the call; on success the image is ours.
+        unsafe {
+            check(sys::sdd_image_create_animation(lent.as_ptr(), lent.len(), clamped_i32(loop_count), &mut image))?;
             Self::made(image)
         }
     }

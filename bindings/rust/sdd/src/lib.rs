@@ -68,7 +68,7 @@ pub use cache_builder::{CacheBuilder, Durability};
 pub use callbacks::{Callbacks, Progress};
 pub use coder::{
     load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Estimate, Frame,
-    Preview,
+    Frames, Preview,
 };
 pub use colour::{Colour, ColourKind, ImageColour};
 pub use cookies::Cookie;

@@ -136,6 +136,22 @@ impl Coder for Film {
         write(&[picture.width as u8, picture.height as u8, quality as u8])?;
         write(&picture.pixels[..4])
     }
+
+    const CAN_ENCODE_FRAMES: bool = true;
+
+    fn encode_frames(
+        &self,
+        frames: &mut dyn Frames,
+        quality: u32,
+        write: &mut dyn FnMut(&[u8]) -> Result<(), CoderError>,
+    ) -> Result<(), CoderError> {
+        let mut made = vec![quality as u8];
+        while let Some(frame) = frames.next()? {
+            made.extend([frame.pixels[0], frame.duration.as_millis() as u8]);
+            made.extend([frame.frame_count as u8, frame.loop_count as u8]);
+        }
+        write(&made)
+    }
 }
 
 impl Decoder for FilmDecoder {
@@ -173,6 +189,13 @@ fn a_coder_decodes_animations_and_encodes() {
     assert_eq!(image.frame(1).unwrap().pixels().unwrap().row(0), [3, 3, 3, 255, 4, 4, 4, 255]);
     let options = EncodeOptions::new().format(format).quality(50);
     assert_eq!(&image.encode(&options).unwrap()[..], b"FILM\x02\x01\x32\x01\x01\x01\xff");
+    let grey = |value| Image::from_pixels(1, 1, PixelFormat::Grey8, &[value], 1).unwrap();
+    let (dark, light) = (grey(9), grey(200));
+    let frames = [(&dark, Duration::from_millis(5)), (&light, Duration::from_millis(6))];
+    let made = Image::animation(&frames, 3).unwrap();
+    assert_eq!(&made.encode(&options.animated()).unwrap()[..], [50, 9, 5, 2, 3, 200, 6, 2, 3]);
+    assert_eq!(&made.encode(&options).unwrap()[..4], b"FILM");
+    assert!(Image::animation(&[], 0).is_err());
 
     // Too few pixels in memory: the library cannot know, and the crate refuses the frame.
     let error = Image::decode(b"FILM\x02\x02\x01\x02\x03").unwrap_err();
