@@ -109,7 +109,7 @@ clean: ## removes build/ and SwiftPM's folders
 # ---- coders of further formats, each with its own library
 
 CODERS := webp avif gif jxl heif bmp ico svg icc
-coder_packages_webp := libwebp libwebpdemux
+coder_packages_webp := libwebp libwebpdemux libwebpmux
 coder_packages_avif := libavif
 coder_packages_jxl := libjxl
 coder_packages_heif := libheif

@@ -58,7 +58,7 @@ need() { # need PACKAGE COMMAND...: notes the package unless the command succeed
 export PATH=$PATH:/usr/sbin # for nginx
 need libglib2.0-dev pkg-config --exists glib-2.0
 need libuv1-dev pkg-config --exists libuv
-need libwebp-dev pkg-config --exists libwebp libwebpdemux
+need libwebp-dev pkg-config --exists libwebp libwebpdemux libwebpmux
 need libavif-dev pkg-config --exists libavif
 need libsqlite3-dev pkg-config --exists sqlite3
 need libsdl2-dev pkg-config --exists sdl2

@@ -30,7 +30,7 @@ need libuv1-dev pkg-config --exists libuv
 need libsqlite3-dev pkg-config --exists sqlite3       # example with SQLite
 need libsdl2-dev pkg-config --exists sdl2             # examples with SDL, on a display without a screen
 need xvfb has Xvfb
-need libwebp-dev pkg-config --exists libwebp libwebpdemux # coders
+need libwebp-dev pkg-config --exists libwebp libwebpdemux libwebpmux # coders
 need libavif-dev pkg-config --exists libavif
 need libjxl-dev pkg-config --exists libjxl
 need libheif-dev pkg-config --exists libheif

@@ -5,9 +5,7 @@
  * Where files break the rules, it follows Chromium: a first frame that is larger than the screen makes the screen larger,
  * a colour that is in no table is black, and pixels too many are ignored.
  */
-#include "lzw.h"
-
-#include "coder.h"
+#include "gif_encode.h"
 
 struct rectangle {
     int left, top, right, bottom; /* right and bottom are exclusive */
@@ -407,6 +405,7 @@ const sdd_coder *sdd_coder_main(void)
         .next = gif_next,
         .close = gif_close,
         .estimate = gif_estimate,
+        .encode_frames = gif_encode_frames,
     };
     return &coder;
 }

@@ -7,6 +7,7 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 #include <webp/encode.h>
+#include <webp/mux.h>
 
 struct decoder {
     struct body body; /* first: body_feed() */
@@ -364,6 +365,70 @@ static sdd_status webp_encode(const sdd_coder_frame *picture, int32_t quality, s
     return status;
 }
 
+/* Adds a frame that begins at so many milliseconds. */
+static sdd_status add_frame(WebPAnimEncoder *encoder, const WebPConfig *config, const sdd_coder_frame *frame, int begin)
+{
+    WebPPicture picture;
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    if (frame->stride > INT_MAX || !WebPPictureInit(&picture)) return SDD_ERROR_UNSUPPORTED;
+    picture.use_argb = 1;
+    picture.width = frame->width;
+    picture.height = frame->height;
+    if (WebPPictureImportRGBA(&picture, frame->pixels, (int)frame->stride))
+        status = WebPAnimEncoderAdd(encoder, &picture, begin, config) ? SDD_OK : SDD_ERROR_UNSUPPORTED;
+    WebPPictureFree(&picture);
+    return status;
+}
+
+/* Begins an animation with its first frame. Returns NULL if it is too large, or without memory. */
+static WebPAnimEncoder *begin_frames(const sdd_coder_frame *first, WebPConfig *config, int32_t quality)
+{
+    WebPAnimEncoderOptions options;
+    if (first->width > WEBP_MAX_DIMENSION || first->height > WEBP_MAX_DIMENSION || first->loop_count > 65535 ||
+        !WebPAnimEncoderOptionsInit(&options) || !WebPConfigInit(config))
+        return NULL;
+    options.anim_params.loop_count = first->loop_count;
+    config->quality = (float)(quality >= 100 ? 75 : quality); /* of a lossless frame: how hard it is tried */
+    config->lossless = config->exact = quality >= 100;
+    return WebPAnimEncoderNew(first->width, first->height, &options);
+}
+
+/* Encodes an animation; lossless at quality 100. Frames that are equal become one. */
+static sdd_status webp_encode_frames(sdd_coder_next_fn next, void *source, int32_t quality, sdd_coder_write_fn write,
+                                     void *context, void *user_data)
+{
+    WebPAnimEncoder *encoder = NULL;
+    WebPConfig config;
+    WebPData made;
+    sdd_status status = SDD_OK;
+    int64_t shown_until = 0; /* microseconds */
+    (void)user_data;
+    WebPDataInit(&made);
+    while (status == SDD_OK) {
+        sdd_coder_frame frame;
+        memset(&frame, 0, sizeof frame);
+        frame.struct_size = sizeof frame;
+        status = next(source, &frame);
+        if (status != SDD_OK) break;
+        if (encoder == NULL) encoder = begin_frames(&frame, &config, quality);
+        if (encoder == NULL || shown_until / 1000 > INT_MAX) {
+            status = SDD_ERROR_UNSUPPORTED;
+        } else {
+            status = add_frame(encoder, &config, &frame, (int)(shown_until / 1000));
+            shown_until += frame.duration_us < (int64_t)INT_MAX * 1000 ? frame.duration_us : (int64_t)INT_MAX * 1000;
+        }
+    }
+    if (status == SDD_ERROR_NOT_FOUND && encoder != NULL && shown_until / 1000 <= INT_MAX) {
+        status = WebPAnimEncoderAdd(encoder, NULL, (int)(shown_until / 1000), NULL) &&
+                         WebPAnimEncoderAssemble(encoder, &made)
+                     ? write(context, made.bytes, made.size)
+                     : SDD_ERROR_UNSUPPORTED;
+    }
+    WebPDataClear(&made);
+    WebPAnimEncoderDelete(encoder);
+    return status;
+}
+
 CODER_EXPORT const sdd_coder *sdd_coder_main(void);
 const sdd_coder *sdd_coder_main(void)
 {
@@ -380,6 +445,7 @@ const sdd_coder *sdd_coder_main(void)
         .encode = webp_encode,
         .preview = webp_preview,
         .estimate = webp_estimate,
+        .encode_frames = webp_encode_frames,
     };
     return &coder;
 }

@@ -151,7 +151,7 @@ check_discovery() {
     for format in webp:4 avif:5 jxl:11; do
         has_coder "${format%:*}" && discovery "${format#*:}" encode "${format#*:}"
     done
-    discovery '4001 *nothing encodes the format 3*' encode 3
+    discovery '4001 *nothing encodes the format 8*' encode 8
     ok "discovery: the folder beside the library; encoding"
     if command -v valgrind >/dev/null; then
         strip --strip-debug "$work/lib/libsdd.so.0"

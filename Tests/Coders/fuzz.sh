@@ -22,7 +22,7 @@ trap 'rm -rf "$pictures"' EXIT
 make_sources
 flags() {
     case $1 in
-    webp) pkg-config --cflags --libs libwebp libwebpdemux ;;
+    webp) pkg-config --cflags --libs libwebp libwebpdemux libwebpmux ;;
     gif | bmp) ;;
     ico) pkg-config --cflags --libs libpng ;;
     svg) echo "$(pkg-config --cflags --libs librsvg-2.0 fontconfig) -ldl" ;;

@@ -6,6 +6,7 @@
 #   coders     each coder alone, under the address and undefined behaviour sanitizers: pieces, limits, every truncation,
 #              changed bytes
 #   damage     files that are cut, and GIFs that break the rules: what there is of them
+#   animations what the library encodes, read by Pillow and libwebp's tools
 #   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
 #   previews   pictures that arrive slowly
 #   svg        sizes, pixels, isolation, what an SVG may not reach
@@ -13,7 +14,7 @@
 #   profiles   pictures whose profiles have tables, or are of four inks
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|damage|discovery|previews|svg|isolated|profiles|limits...]
+#     Tests/Coders/run.sh [pixels|coders|damage|animations|discovery|previews|svg|isolated|profiles|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -27,7 +28,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders damage discovery previews svg isolated profiles limits)
+[ $# -gt 0 ] || parts=(pixels coders damage animations discovery previews svg isolated profiles limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -124,6 +125,15 @@ if wants damage; then
     has_coder gif && { SDD_CODER_PATH=$work/coders "$work/bin/gif_rules" 2>"$work/err" || fail "GIFs by the rules"; }
     ok "damage: ${#files[@]} files cut; hundredths of what is left of them:"
     sed 's/^/   /' "$work/out"
+fi
+if wants animations; then
+    build animate Tests/Coders/animate.c
+    formats=(png)
+    for name in gif webp; do has_coder "$name" && formats+=("$name"); done
+    mkdir "$work/made"
+    SDD_CODER_PATH=$work/coders "$python" Tests/Coders/animations.py "$work/bin/animate" "$work/made" \
+        "$PWD/Tests/Fixtures" "${formats[@]}" >"$work/out" 2>"$work/err" || fail "animations that are encoded"
+    ok "animations, as ${formats[*]}: $(cat "$work/out")"
 fi
 if wants discovery; then check_discovery; fi
 if wants previews; then
