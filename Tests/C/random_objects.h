@@ -100,7 +100,7 @@ static void make_of_image(sdd_image *image)
     sdd_bytes *bytes = NULL;
     char key[200];
     size_t length;
-    switch (chance(5)) {
+    switch (chance(6)) {
     case 4: {
         sdd_animation_frame frames[3];
         for (int i = 0; i < 3; i++)
@@ -118,6 +118,14 @@ static void make_of_image(sdd_image *image)
     case 1:
         CALL(sdd_image_frame, image, mostly32((int32_t)chance(6)), one_in(40) ? NULL : &made);
         keep_sdd_image(made);
+        break;
+    case 2:
+        if (CALL(sdd_image_thumbhash, image, one_in(40) ? NULL : &bytes) == SDD_OK)
+            CHECK(sdd_bytes_size(bytes) >= 17 && sdd_bytes_size(bytes) <= 25);
+        if (bytes == NULL || one_in(4)) keep_sdd_bytes(bytes), bytes = sdd_bytes_create(long_text, chance(30));
+        CALL(sdd_image_from_thumbhash, sdd_bytes_data(bytes), sdd_bytes_size(bytes), one_in(40) ? NULL : &made);
+        keep_sdd_image(made);
+        keep_sdd_bytes(bytes);
         break;
     default:
         encode.format = mostly32((int32_t)chance(3)), encode.quality = mostly32((int32_t)chance(101));

@@ -137,6 +137,10 @@ static void use_encoders(void)
     turn.degrees = 90;
     went_well("transform", sdd_image_transform(image, &turn, 1, &turned), 0);
     sdd_image_release(turned);
+    OWNED_BYTES hash = NULL;
+    OWNED_IMAGE shown = NULL;
+    if (went_well("thumbhash", sdd_image_thumbhash(image, &hash), 0))
+        went_well("from_thumbhash", sdd_image_from_thumbhash(sdd_bytes_data(hash), sdd_bytes_size(hash), &shown), 0);
     for (int i = 0; i < 2; i++) {
         sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
         OWNED_BYTES bytes = NULL;

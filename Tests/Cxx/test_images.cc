@@ -89,6 +89,17 @@ CASE(colours)
     CHECK(sdd::image().colour().kind == SDD_COLOUR_KIND_UNSTATED && sdd::image().colour().profile().empty());
 }
 
+CASE(placeholders)
+{
+    const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
+    const sdd::bytes hash = image.thumbhash().value();
+    const sdd::image shown = sdd::image::from_thumbhash(hash.view()).value();
+    CHECK(shown.width() == 32 && shown.height() == 23 && shown.pixel_format() == SDD_PIXEL_FORMAT_RGBA8);
+    CHECK_STATUS(sdd::image::from_thumbhash(hash.view().first(9)).status(), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd::image::from_thumbhash({}).status(), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd::image().thumbhash().status(), SDD_ERROR_INVALID_ARGUMENT);
+}
+
 CASE(transforms)
 {
     const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();

@@ -1,6 +1,6 @@
 /*
- * sdd/codec.h - Decoding, encoding and transforming images in memory, and the options by which a
- * request decodes its picture.
+ * sdd/codec.h - Decoding, encoding and transforming images in memory, placeholders, and the options
+ * by which a request decodes its picture.
  *
  * A program, which the tests of the library compile and run:
  *
@@ -414,6 +414,45 @@ SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image,
 SDD_API sdd_status sdd_transform_key(const sdd_transform *SDD_NULLABLE list, size_t count,
                                      char *SDD_NULLABLE buffer, size_t capacity,
                                      size_t *SDD_NULLABLE length);
+
+/* --------------------------------------------------------------------------------- placeholders */
+
+/**
+ * Makes the ThumbHash of an image (https://evanw.github.io/thumbhash/): at most 25 bytes that a
+ * site sends along with the URL of a picture, and of which sdd_image_from_thumbhash() makes what is
+ * shown until the picture comes. WAITS for decoding, like sdd_image_decode_pixels().
+ *
+ * The hash is made of the pixels as they are, 8 bits a channel. A picture with a side over 100
+ * pixels is scaled down to 100 first; one with fewer than 7 counts as one of larger pixels. Equal
+ * pixels have the same hash on every machine.
+ *
+ * @param image Borrowed.
+ * @param out Receives the hash, 17 to 25 bytes, owned by the caller: release with
+ *     sdd_bytes_release(). NULL on an error.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: there is no memory, or the image came with
+ *     SDD_OPTION_AVOID_DECODE_IMAGE and cannot be decoded; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any.
+ */
+SDD_API sdd_status sdd_image_thumbhash(sdd_image *SDD_NONNULL image,
+                                       sdd_bytes *SDD_NULLABLE *SDD_NONNULL out);
+
+/**
+ * Makes a small blurred picture of a ThumbHash, to be shown enlarged. Takes far less than a
+ * millisecond.
+ *
+ * @param hash Borrowed for the call: the bytes of sdd_image_thumbhash(), or of another
+ *     implementation. Any bytes may be given.
+ * @param size The number of bytes.
+ * @param out Receives the picture, owned by the caller: release with sdd_image_release(). It has
+ *     SDD_PIXEL_FORMAT_RGBA8, a longer side of 32 pixels, a shorter one of 5 to 32 by the aspect
+ *     ratio of the original, which a hash has only roughly, and no sdd_image_bytes(). NULL on an
+ *     error.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: these bytes are no ThumbHash, or there is no memory;
+ *     SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any.
+ */
+SDD_API sdd_status sdd_image_from_thumbhash(const void *SDD_NULLABLE hash, size_t size,
+                                            sdd_image *SDD_NULLABLE *SDD_NONNULL out);
 
 SDD_END_DECLS
 

@@ -136,6 +136,23 @@ def test_images_are_not_made_by_hand_nor_pickled() -> None:
         pickle.dumps(gradient(2, 2))
 
 
+def test_thumbhash() -> None:
+    pixels = np.full((50, 100, 3), 60, np.uint8)
+    pixels[..., 0] = np.arange(0, 200, 2)
+    hash = sdd.Image.from_pixels(pixels, 100, 50, "rgb8").thumbhash()
+    assert isinstance(hash, bytes) and 17 <= len(hash) <= 25
+    shown = sdd.Image.from_thumbhash(hash)
+    assert shown.size == (32, 18)
+    large = np.asarray(shown.transform(sdd.resize(100, 50, "stretch", enlarge=True))).astype(int)
+    assert abs(large[..., :3] - pixels).mean() < 12
+    for wrong in (b"", hash[:-1], hash + b"x", b"\xff" * 40):
+        with pytest.raises(sdd.ImageError) as caught:
+            sdd.Image.from_thumbhash(wrong)
+        assert caught.value.status == sdd.Status.BAD_IMAGE_DATA
+    with pytest.raises(TypeError):
+        sdd.Image.from_thumbhash("text")  # type: ignore[arg-type]
+
+
 def test_encode_and_save(tmp_path: Path) -> None:
     image = gradient(100, 50)
     image.save(tmp_path / "a.png")

@@ -137,7 +137,7 @@ struct animation_frame;
  * A picture: one reference to it, see counted. Immutable; copies share the pixels. It outlives the
  * downloader, loader and cache that it came from.
  * Thread: any. Functions that decode wait for it: pixels(), decode_pixels(), frame(), encode(),
- *     transformed(). Errors: as results; numbers are 0 where there is no image.
+ *     thumbhash(), transformed(). Errors: as results; numbers are 0 where there is no image.
  */
 class image : public counted<sdd_image, sdd_image_retain, sdd_image_release> {
 public:
@@ -160,6 +160,12 @@ public:
     static result<image> decode(byte_view encoded, const decode_options &options = {}) {
         return detail::owner<image, sdd_image>([&](sdd_image **made) {
             return sdd_image_decode(encoded.data(), encoded.size(), &options, made);
+        });
+    }
+    /** Makes a small blurred picture of a ThumbHash: sdd_image_from_thumbhash(). */
+    static result<image> from_thumbhash(byte_view hash) {
+        return detail::owner<image, sdd_image>([&](sdd_image **made) {
+            return sdd_image_from_thumbhash(hash.data(), hash.size(), made);
         });
     }
     /** Reads the facts in the first bytes of a JPEG or PNG: sdd_image_probe(). */
@@ -231,6 +237,11 @@ public:
     result<sdd::bytes> encode(const encode_options &options = {}) const {
         return detail::owner<sdd::bytes, sdd_bytes>(
             [&](sdd_bytes **made) { return sdd_image_encode(get(), &options, made); });
+    }
+    /** Its ThumbHash, 17 to 25 bytes: sdd_image_thumbhash(). */
+    result<sdd::bytes> thumbhash() const {
+        return detail::owner<sdd::bytes, sdd_bytes>(
+            [&](sdd_bytes **made) { return sdd_image_thumbhash(get(), made); });
     }
     result<image> transformed(const std::vector<transform> &transforms) const;
 };

@@ -175,6 +175,17 @@ class Image:
         check(lib.sdd_image_create_animation(array, len(images), in_range("loop_count", loop_count, 32), out))
         return Image._take(out[0])
 
+    @staticmethod
+    def from_thumbhash(hash: Buffer) -> Image:
+        """Makes a small blurred picture of a ThumbHash, to be shown enlarged until the picture itself is there.
+
+        Raises an ImageError for bytes that are no ThumbHash. `Image.thumbhash()` makes one.
+        """
+        out = ffi.new("sdd_image **")
+        with buffer("hash", hash) as view:
+            check(lib.sdd_image_from_thumbhash(ffi.from_buffer(view), view.nbytes, out))
+        return Image._take(out[0])
+
     # ---- life
 
     def close(self) -> None:
@@ -452,6 +463,17 @@ class Image:
             raise RequestError(_not_written(ImageFormat(chosen)), status=status)
         check(status)
         return bytes_view(out[0])
+
+    def thumbhash(self) -> bytes:
+        """Makes the ThumbHash of the picture: 17 to 25 bytes, of which `Image.from_thumbhash()` makes what is shown
+        until the picture itself is there. Equal pixels have the same hash on every machine.
+
+        >>> Image.from_pixels(b"\\xff\\x00\\x00" * 4, 2, 2, "rgb8").thumbhash().hex()
+        'd5fb03070000000000000000000000000000000000000000'
+        """
+        handle, out = self._live(), ffi.new("sdd_bytes **")
+        check(lib.sdd_image_thumbhash(handle, out))
+        return bytes(bytes_view(out[0]))
 
     def save(self, path: str | os.PathLike[str], format: int | FormatName = 0, **options: Any) -> None:
         """Writes the picture to a file, in the format that its name ends with: .jpg, .png, and where their coders are

@@ -727,6 +727,16 @@ extern "C" {
         length: *mut usize,
     ) -> sdd_status;
 }
+extern "C" {
+    pub fn sdd_image_thumbhash(image: *mut sdd_image, out: *mut *mut sdd_bytes) -> sdd_status;
+}
+extern "C" {
+    pub fn sdd_image_from_thumbhash(
+        hash: *const ::std::os::raw::c_void,
+        size: usize,
+        out: *mut *mut sdd_image,
+    ) -> sdd_status;
+}
 pub type sdd_request_modifier_fn = ::std::option::Option<
     unsafe extern "C" fn(draft: *mut sdd_draft, user_data: *mut ::std::os::raw::c_void) -> sdd_status,
 >;

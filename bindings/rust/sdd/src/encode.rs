@@ -147,6 +147,26 @@ impl Image {
         }
     }
 
+    /// Makes the ThumbHash of the picture, 17 to 25 bytes, on this thread: [`Image::from_thumbhash`] makes of it what is
+    /// shown until the picture itself is there. Equal pixels have the same hash on every machine.
+    ///
+    /// ```
+    /// # use sdd::{Image, PixelFormat};
+    /// let image = Image::from_pixels(2, 1, PixelFormat::Rgb8, &[255, 0, 0, 0, 0, 255], 6)?;
+    /// let placeholder = Image::from_thumbhash(&image.thumbhash()?)?;
+    /// assert_eq!((placeholder.width(), placeholder.height()), (32, 18));
+    /// assert!(Image::from_thumbhash(&[1, 2, 3]).is_err());
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn thumbhash(&self) -> Result<Bytes, Error> {
+        let mut bytes = ptr::null_mut();
+        // SAFETY: the image is borrowed for the call; on success the bytes are ours.
+        unsafe {
+            check(sys::sdd_image_thumbhash(self.raw(), &mut bytes))?;
+            Ok(Bytes::owned(bytes).unwrap_or_else(Bytes::empty))
+        }
+    }
+
     /// Encodes the pixels on a decode thread of a downloader.
     ///
     /// ```

@@ -225,6 +225,16 @@ impl Image {
         }
     }
 
+    /// Makes a small blurred picture of a ThumbHash, to be shown enlarged until the picture itself is there.
+    pub fn from_thumbhash(hash: &[u8]) -> Result<Image, Error> {
+        let mut image = ptr::null_mut();
+        // SAFETY: the hash is borrowed for the call; on success the image is ours.
+        unsafe {
+            check(sys::sdd_image_from_thumbhash(hash.as_ptr().cast(), hash.len(), &mut image))?;
+            Self::made(image)
+        }
+    }
+
     /// Returns the width in pixels.
     pub fn width(&self) -> u32 {
         unsafe { sys::sdd_image_width(self.raw()) as u32 } // SAFETY: we hold a reference
