@@ -65,6 +65,22 @@ class InfoTests(ToolTest):
         shown = self.sdd("info", "--show=blocks", folder / "display-p3.jpg", status=0).out
         self.assertIn("  colours:     Display P3, converted to sRGB\n", shown)
 
+    def test_thumbhash(self):
+        expected = {"png/rgb8.png": "png/rgb8.pam", "png/rgba8.png": "png/rgba8.pam"}
+        known = dict(line.split() for line in (FIXTURES / "thumbhash/hashes.txt").read_text().splitlines())
+        for name, row in expected.items():
+            line, = self.sdd("info", "--thumbhash", "--json", FIXTURES / name, status=0).lines
+            self.assertEqual(base64.b64decode(line["thumbhash"]).hex(), known[row])
+            self.assertIn(f"ThumbHash:   {line['thumbhash']}\n", self.sdd("info", "--thumbhash", FIXTURES / name).out)
+        self.assertNotIn("thumbhash", self.sdd("info", "--json", FIXTURES / "png/rgb8.png").lines[0])
+        # A URL is read to its end, and a large picture has the hash of all its pixels.
+        line, = self.sdd("info", "--thumbhash", "--json", PHOTO_URL, PHOTO, status=0).lines[:1]
+        self.assertTrue(line["whole"])
+        self.assertEqual(len(base64.b64decode(line["thumbhash"])), 21)
+        cut = self.folder / "cut.jpg"
+        cut.write_bytes(PHOTO.read_bytes()[:20000])
+        self.sdd("info", "--thumbhash", cut, status=7)
+
     def test_exif_and_profiles_of_any_bytes(self):
         import random
         source = bytearray((FIXTURES / "facts/orientation-6.jpg").read_bytes())

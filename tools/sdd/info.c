@@ -39,6 +39,9 @@ struct reading {
     sdd_response *response;
 };
 
+/* A ThumbHash is made of the whole picture. */
+static bool reads_all(const struct info_run *run) { return run->settings->full || run->settings->thumbhash; }
+
 /* Prints a picture and counts its outcome. */
 static void finish(struct info_run *run, struct picture *picture, int fd)
 {
@@ -63,6 +66,7 @@ static void finish(struct info_run *run, struct picture *picture, int fd)
         }
     }
     sdd_image_release(picture->image);
+    sdd_bytes_release(picture->hash);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- files */
@@ -164,7 +168,7 @@ static void on_progress(sdd_token token, int64_t received, int64_t expected, con
 {
     struct reading *reading = user_data;
     (void)url, (void)expected;
-    if (reading->run->settings->full || reading->enough || received <= 0) return;
+    if (reads_all(reading->run) || reading->enough || received <= 0) return;
     sdd_response *response = NULL;
     if (reading->response == NULL && sdd_token_get_response(token, &response) == SDD_OK) reading->response = response;
     if (probe(reading, size_so_far(reading)) == SDD_ERROR_INCOMPLETE) return;
@@ -246,7 +250,7 @@ static void ask(struct reading *reading)
     request.progress = on_progress, request.completed = on_end, request.user_data = reading;
     snprintf(range, sizeof range, "%lld-%lld", (long long)reading->picture.read,
              (long long)(reading->picture.read + reading->piece - 1));
-    if (!run->settings->full) request.range = range;
+    if (!reads_all(run)) request.range = range;
     reading->piece *= 4;
     reading->picture.requests++;
     if (sdd_downloader_submit(run->session.downloader, &request) != 0) return;

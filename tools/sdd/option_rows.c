@@ -135,6 +135,8 @@ const struct option_row option_rows[] = {
         NULL),
 
     ROW("full", 0, NULL, OPTION_FLAG, full, INFO, own, true, "read all of a URL, for all of its metadata", 0, 0, NULL),
+    ROW("thumbhash", 0, NULL, OPTION_FLAG, thumbhash, INFO, own, true, "decode each picture, and print its ThumbHash",
+        0, 0, NULL),
     ROW("count", 'n', "N", OPTION_NUMBER, count, BENCH, own, true, "requests in all; default 100", 1, 100000000, NULL),
     ROW("decode", 0, NULL, OPTION_FLAG, decode, BENCH, own, true, "decode each picture", 0, 0, NULL),
     ROW("all", 0, NULL, OPTION_FLAG, all, CACHE, own, true, "rm: remove every entry", 0, 0, NULL),

@@ -118,6 +118,7 @@ struct settings {
     bool no_progress;
 
     bool full;
+    bool thumbhash;
     int64_t count;
     bool decode;
     bool all;

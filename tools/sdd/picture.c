@@ -63,6 +63,20 @@ static void read_facts(struct picture *picture, const void *data, size_t size)
         read_with_coder(picture, data, size);
 }
 
+/* Makes the ThumbHash of a picture that is decoded to the size at which pictures are hashed. It is that of the picture
+   at full size: SDD_SCALING_EXACT takes the same means. */
+static void read_hash(struct picture *picture, const void *data, size_t size)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *image = NULL;
+    options.target_width = options.target_height = 100;
+    options.scaling = SDD_SCALING_EXACT;
+    if (sdd_image_decode(data, size, &options, &image) != SDD_OK ||
+        sdd_image_thumbhash(image, &picture->hash) != SDD_OK)
+        picture->failure = last_failure(), picture->failure.message = NULL;
+    sdd_image_release(image);
+}
+
 void picture_read(struct picture *picture, struct session *session, int fd)
 {
     struct stat file;
@@ -79,6 +93,8 @@ void picture_read(struct picture *picture, struct session *session, int fd)
         return;
     }
     read_facts(picture, data, (size_t)file.st_size);
+    if (session->settings->thumbhash && picture->failure.status == SDD_OK && picture->info.format != 0)
+        read_hash(picture, data, (size_t)file.st_size);
     munmap(data, (size_t)file.st_size);
     if (picture->failure.status != SDD_OK || picture->info.format == 0) return;
     /* An image whose pixels are not decoded has the metadata of the bytes that are there. */
@@ -221,6 +237,11 @@ static void print_text(const struct picture *picture)
     text_printf(&page, "%s\n", picture->source);
     add_facts(&page, picture);
     if (picture->image != NULL) add_metadata(&page, picture);
+    if (picture->hash != NULL) {
+        text_puts(&page, "  ThumbHash:   ");
+        text_add_base64(&page, sdd_bytes_data(picture->hash), sdd_bytes_size(picture->hash));
+        text_putc(&page, '\n');
+    }
     if (picture->http_status != 0) {
         text_printf(&page, "  server:      status %d%s%s", (int)picture->http_status, picture->type == NULL ? "" : ", ",
                     picture->type == NULL ? "" : picture->type);
@@ -327,6 +348,12 @@ static void print_json(const struct picture *picture)
     if (picture->failure.status == SDD_OK) {
         add_json_facts(&line, picture);
         if (picture->image != NULL) add_json_metadata(&line, picture->image);
+        if (picture->hash != NULL) {
+            struct text hash = { 0 };
+            text_add_base64(&hash, sdd_bytes_data(picture->hash), sdd_bytes_size(picture->hash));
+            json_string(&line, "thumbhash", hash.data);
+            text_free(&hash);
+        }
         json_number(&line, "read_bytes", picture->read);
         json_boolean(&line, "whole", picture->whole);
     } else

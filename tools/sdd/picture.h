@@ -18,6 +18,7 @@ struct picture {
     bool shown;       /* its pixels are shown, in sRGB */
     bool by_coder;    /* the facts are those of a coder, which does not know how the picture is stored */
     sdd_image *image; /* not decoded, for its metadata; NULL: none */
+    sdd_bytes *hash;  /* with --thumbhash; NULL: it was not asked for, or the picture cannot be decoded */
 
     int32_t http_status; /* 0: a file */
     int32_t requests;

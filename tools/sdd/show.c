@@ -92,25 +92,13 @@ int show_begin(int wanted)
 
 /* ------------------------------------------------------------------------------------------------------- pictures */
 
-static void base64_add(struct text *page, const uint8_t *data, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t bits = (uint32_t)data[i] << 16 | (i + 1 < size ? (uint32_t)data[i + 1] << 8 : 0) |
-                        (i + 2 < size ? data[i + 2] : 0U);
-        char four[4] = { digits[bits >> 18], digits[bits >> 12 & 63], i + 1 < size ? digits[bits >> 6 & 63] : '=',
-                         i + 2 < size ? digits[bits & 63] : '=' };
-        text_add(page, four, 4);
-    }
-}
-
 /* The protocol allows 4096 bytes of base64 in one piece: 3072 bytes of PNG. */
 static void add_kitty(struct text *page, const uint8_t *png, size_t size)
 {
     for (size_t at = 0; at < size; at += 3072) {
         size_t piece = size - at < 3072 ? size - at : 3072;
         text_printf(page, at == 0 ? "\033_Gf=100,a=T,q=2,m=%d;" : "\033_Gm=%d;", at + piece < size);
-        base64_add(page, png + at, piece);
+        text_add_base64(page, png + at, piece);
         text_puts(page, "\033\\");
     }
 }
@@ -118,7 +106,7 @@ static void add_kitty(struct text *page, const uint8_t *png, size_t size)
 static void add_iterm(struct text *page, const uint8_t *png, size_t size)
 {
     text_printf(page, "\033]1337;File=inline=1;size=%zu;preserveAspectRatio=1:", size);
-    base64_add(page, png, size);
+    text_add_base64(page, png, size);
     text_putc(page, '\a');
 }
 

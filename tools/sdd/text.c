@@ -52,6 +52,18 @@ void text_printf(struct text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void text_add_base64(struct text *text, const uint8_t *data, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t bits = (uint32_t)data[i] << 16 | (i + 1 < size ? (uint32_t)data[i + 1] << 8 : 0) |
+                        (i + 2 < size ? data[i + 2] : 0U);
+        char four[4] = { digits[bits >> 18], digits[bits >> 12 & 63], i + 1 < size ? digits[bits >> 6 & 63] : '=',
+                         i + 2 < size ? digits[bits & 63] : '=' };
+        text_add(text, four, 4);
+    }
+}
+
 void text_clear(struct text *text)
 {
     text->size = 0;

@@ -19,6 +19,7 @@ void text_puts(struct text *text, const char *string);
 void text_putc(struct text *text, char character);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+void text_add_base64(struct text *text, const uint8_t *data, size_t size);
 void text_clear(struct text *text);
 void text_free(struct text *text);
 const char *text_string(const struct text *text); /* never NULL */

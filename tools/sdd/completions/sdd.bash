@@ -29,7 +29,7 @@ _sdd() {
         ;;
     info)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --tries --retry-delay --connect-timeout --timeout --max-time --max-size --full --json --quiet --verbose --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --tries --retry-delay --connect-timeout --timeout --max-time --max-size --full --thumbhash --json --quiet --verbose --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi

@@ -113,6 +113,7 @@ complete -c sdd -n '__fish_seen_subcommand_from info' -l timeout -s T -x -d 'lon
 complete -c sdd -n '__fish_seen_subcommand_from info' -l max-time -s m -x -d 'longest time for one URL, such as 30s or 2m'
 complete -c sdd -n '__fish_seen_subcommand_from info' -l max-size -x -d 'largest body, such as 20M; default 64M'
 complete -c sdd -n '__fish_seen_subcommand_from info' -l full -d 'read all of a URL, for all of its metadata'
+complete -c sdd -n '__fish_seen_subcommand_from info' -l thumbhash -d 'decode each picture, and print its ThumbHash'
 complete -c sdd -n '__fish_seen_subcommand_from info' -l json -d 'print one JSON object a line'
 complete -c sdd -n '__fish_seen_subcommand_from info' -l quiet -s q -d 'print nothing but errors'
 complete -c sdd -n '__fish_seen_subcommand_from info' -l verbose -s v -d 'print what happens; twice: each transfer'
