@@ -213,6 +213,46 @@ static void a_picture_fades_in_over_its_placeholder(void)
     run_until_idle();
 }
 
+/* The ThumbHash of a red picture. */
+static sdd_bytes *red_hash(void)
+{
+    static const unsigned char red[8] = { 255, 0, 0, 255, 255, 0, 0, 255 };
+    sdd_image *image = NULL;
+    sdd_bytes *hash = NULL;
+    CHECK_STATUS(sdd_image_create(2, 1, SDD_PIXEL_FORMAT_RGBA8, red, 0, &image), SDD_OK);
+    CHECK_STATUS(sdd_image_thumbhash(image, &hash), SDD_OK);
+    sdd_image_release(image);
+    return hash;
+}
+
+static gboolean is_red(SddGtkPicture *picture)
+{
+    const guint colour = drawn_colour(GTK_WIDGET(picture), 1, 1);
+    return colour >> 16 > 240 && (colour >> 8 & 255) < 16 && (colour & 255) < 16;
+}
+
+static void a_hash_is_shown_until_the_picture_comes(void)
+{
+    GtkWidget *window;
+    SddGtkPicture *picture = shown_picture(&window);
+    GdkPaintable *texture = NULL;
+    sdd_bytes *hash = red_hash();
+
+    sdd_gtk_picture_set_thumbhash(picture, sdd_bytes_data(hash), sdd_bytes_size(hash));
+    sdd_gtk_picture_set_url(picture, held("hash", "plain.png", 0));
+    RUN_UNTIL(is_red(picture));
+    let_go("hash");
+    RUN_UNTIL(sdd_gtk_picture_get_state(picture) == SDD_GTK_LOADED);
+    check_colours_of_plain_png(picture);
+    sdd_gtk_picture_set_thumbhash(picture, "no hash", 7);
+    g_object_get(picture, "placeholder", &texture, NULL);
+    CHECK(texture == NULL);
+    sdd_bytes_release(hash);
+    gtk_window_destroy(GTK_WINDOW(window));
+    run_until_idle();
+    CHECK_EQUAL(images(), 0);
+}
+
 static void a_larger_widget_loads_again(void)
 {
     GtkWidget *window;
@@ -359,6 +399,18 @@ static char *url_of(gpointer item, gpointer number)
     return g_strdup(held(gtk_string_object_get_string(GTK_STRING_OBJECT(item)), "plain.png", 0));
 }
 
+static int asked_hashes;
+
+static GBytes *hash_of(gpointer item, gpointer number)
+{
+    sdd_bytes *hash = red_hash();
+    GBytes *made = g_bytes_new(sdd_bytes_data(hash), sdd_bytes_size(hash));
+    CHECK(GTK_IS_STRING_OBJECT(item) && number == &freed);
+    sdd_bytes_release(hash);
+    asked_hashes++;
+    return made;
+}
+
 /* Scrolls by a page, as a user does: GTK 4.8 binds no other rows for the first step. */
 static void scroll(GtkAdjustment *place)
 {
@@ -370,6 +422,7 @@ static void scrolling_cancels(void)
     const sdd_statistics before = counts();
     GtkStringList *names = gtk_string_list_new(NULL);
     GtkWidget *scrolled = gtk_scrolled_window_new(), *window, *grid;
+    GtkListItemFactory *factory;
     GtkAdjustment *place;
     int64_t asked;
 
@@ -379,12 +432,14 @@ static void scrolling_cancels(void)
         snprintf(name, sizeof name, "row%d", i);
         gtk_string_list_append(names, name);
     }
-    grid = gtk_grid_view_new(GTK_SELECTION_MODEL(gtk_no_selection_new(G_LIST_MODEL(names))),
-                             sdd_gtk_picture_factory_new(loader, WIDTH, HEIGHT, url_of, &freed, free_number));
+    factory = sdd_gtk_picture_factory_new(loader, WIDTH, HEIGHT, url_of, &freed, free_number);
+    sdd_gtk_picture_factory_set_thumbhash(factory, hash_of);
+    grid = gtk_grid_view_new(GTK_SELECTION_MODEL(gtk_no_selection_new(G_LIST_MODEL(names))), factory);
     gtk_grid_view_set_max_columns(GTK_GRID_VIEW(grid), 3);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), grid);
     window = window_with(scrolled);
     RUN_UNTIL(counts().running > 0);
+    CHECK(asked_hashes > 0 && asked_hashes < ROWS / 2);
     asked = counts().requests - before.requests;
     CHECK(asked < ROWS / 2); /* only rows near those in sight */
     place = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(scrolled));
@@ -418,6 +473,7 @@ int main(int argc, char **argv)
     RUN(pixbufs_share_pixels);
     RUN(a_picture_loads_at_its_size);
     RUN(a_picture_fades_in_over_its_placeholder);
+    RUN(a_hash_is_shown_until_the_picture_comes);
     RUN(a_larger_widget_loads_again);
     RUN(a_failure_is_shown);
     RUN(a_dead_loader_is_a_failure);

@@ -189,6 +189,57 @@ void a_picture_shows_previews()
     run_until_idle();
 }
 
+// The ThumbHash of a red picture.
+QByteArray red_hash()
+{
+    static const uint8_t red[8] = { 255, 0, 0, 255, 255, 0, 0, 255 };
+    const auto image = sdd::image::create({ { red, sizeof red }, 2, 1, 8, SDD_PIXEL_FORMAT_RGBA8 });
+    const sdd::bytes hash = image.value().thumbhash().value();
+    return { reinterpret_cast<const char *>(hash.data()), static_cast<int>(hash.size()) };
+}
+
+bool is_red(const QImage &image)
+{
+    const QColor middle = image.pixelColor(image.width() / 2, image.height() / 2);
+    return middle.red() > 240 && middle.green() < 16 && middle.blue() < 16;
+}
+
+void a_hash_is_shown_until_the_picture_comes()
+{
+    QObject receiver;
+    sdd::qt::picture picture(&receiver, loader->get());
+    sdd::qt::wish wanted{ held_back("hash", "plain.png"), { 80, 60 } };
+    wanted.thumbhash = red_hash();
+    picture.start(wanted);
+    CHECK(picture.state() == sdd::qt::state::loading && picture.is_placeholder() && is_red(picture.image()));
+    let_go("hash");
+    run_until([&] { return picture.state() == sdd::qt::state::loaded; });
+    CHECK(!picture.is_placeholder() && is_plain(picture.image()));
+    picture.start(wanted); // the picture stays
+    CHECK(is_plain(picture.image()));
+    wanted.url = missing();
+    picture.start(wanted);
+    CHECK(picture.is_placeholder());
+    run_until([&] { return picture.state() == sdd::qt::state::failed; });
+    CHECK(!picture.is_placeholder() && picture.image().isNull());
+    CHECK(sdd::qt::to_image(QByteArray("no hash")).isNull() && sdd::qt::to_image(QByteArray()).isNull());
+
+    sdd::qt::picture_widget widget(nullptr, loader->get());
+    widget.resize(cell);
+    widget.show();
+    widget.set_url(held_back("hash2", "plain.png"), red_hash());
+    run_until([&] { return is_red(widget.grab().toImage()); });
+    widget.set_url({});
+
+    sdd::qt::thumbnail_model model(cell, loader->get());
+    model.set_urls({ held_back("hash3", "plain.png"), held_back("hash4", "plain.png") }, { red_hash() });
+    const QPixmap shown = model.data(model.index(0), Qt::DecorationRole).value<QPixmap>();
+    CHECK(shown.size() == cell && is_red(shown.toImage()));
+    CHECK(model.data(model.index(1), Qt::DecorationRole).value<QPixmap>().isNull());
+    model.set_urls({});
+    run_until_idle();
+}
+
 void a_wish_has_settings_of_a_request()
 {
     QObject receiver;
@@ -521,6 +572,7 @@ int main(int argc, char **argv)
     RUN(a_qimage_knows_its_colours);
     RUN(a_proxy_of_qt_is_used);
     RUN(a_picture_shows_previews);
+    RUN(a_hash_is_shown_until_the_picture_comes);
     RUN(a_wish_has_settings_of_a_request);
     RUN(a_dead_loader_is_a_failure);
     RUN(results_on_their_way_are_dropped);

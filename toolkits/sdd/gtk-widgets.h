@@ -215,6 +215,18 @@ void sdd_gtk_picture_set_placeholder(SddGtkPicture *self, GdkPaintable *placehol
     sdd_gtk_picture_refresh_(self);
 }
 
+void sdd_gtk_picture_set_thumbhash(SddGtkPicture *self, const void *hash, gsize size)
+{
+    sdd_image *image = NULL;
+    GdkTexture *texture = NULL;
+
+    if (hash != NULL && sdd_image_from_thumbhash(hash, size, &image) == SDD_OK)
+        texture = sdd_gtk_texture(image);
+    sdd_image_release(image);
+    sdd_gtk_picture_set_placeholder(self, texture != NULL ? GDK_PAINTABLE(texture) : NULL);
+    g_clear_object(&texture);
+}
+
 void sdd_gtk_picture_set_failure(SddGtkPicture *self, GdkPaintable *failure)
 {
     g_set_object(&self->failure, failure);
@@ -351,6 +363,7 @@ typedef struct {
     sdd_loader *loader;
     int width, height;
     SddGtkUrlFunc url_of;
+    SddGtkThumbhashFunc thumbhash_of;
     gpointer user_data;
     GDestroyNotify user_data_free;
 } SddGtkRows_;
@@ -373,14 +386,22 @@ static void sdd_gtk_row_setup_(GtkListItemFactory *factory, GtkListItem *item, S
 static void sdd_gtk_row_bind_(GtkListItemFactory *factory, GtkListItem *item, SddGtkRows_ *rows)
 {
     gpointer of = gtk_list_item_get_item(item);
+    SddGtkPicture *picture = SDD_GTK_PICTURE(gtk_list_item_get_child(item));
     char *url;
 
     (void)factory;
+    if (rows->thumbhash_of != NULL) {
+        GBytes *hash = rows->thumbhash_of(of, rows->user_data);
+        gsize size = 0;
+        const void *data = hash != NULL ? g_bytes_get_data(hash, &size) : NULL;
+        sdd_gtk_picture_set_thumbhash(picture, data, size);
+        g_clear_pointer(&hash, g_bytes_unref);
+    }
     if (rows->url_of != NULL)
         url = rows->url_of(of, rows->user_data);
     else
         url = g_strdup(gtk_string_object_get_string(GTK_STRING_OBJECT(of)));
-    sdd_gtk_picture_set_url(SDD_GTK_PICTURE(gtk_list_item_get_child(item)), url);
+    sdd_gtk_picture_set_url(picture, url);
     g_free(url);
 }
 
@@ -408,6 +429,14 @@ GtkListItemFactory *sdd_gtk_picture_factory_new(sdd_loader *loader, int width, i
     g_signal_connect(factory, "bind", G_CALLBACK(sdd_gtk_row_bind_), rows);
     g_signal_connect(factory, "unbind", G_CALLBACK(sdd_gtk_row_unbind_), rows);
     return factory;
+}
+
+void sdd_gtk_picture_factory_set_thumbhash(GtkListItemFactory *factory,
+                                           SddGtkThumbhashFunc thumbhash_of)
+{
+    SddGtkRows_ *rows = (SddGtkRows_ *)g_object_get_data(G_OBJECT(factory), "sdd-gtk-rows");
+    g_return_if_fail(rows != NULL);
+    rows->thumbhash_of = thumbhash_of;
 }
 
 G_END_DECLS

@@ -125,6 +125,13 @@ const char *sdd_gtk_picture_get_url(SddGtkPicture *self);
 /** Sets what is shown before the picture, and after a failure. NULL: spinner and icon. */
 void sdd_gtk_picture_set_placeholder(SddGtkPicture *self, GdkPaintable *placeholder);
 void sdd_gtk_picture_set_failure(SddGtkPicture *self, GdkPaintable *failure);
+/**
+ * Sets a ThumbHash (sdd_image_thumbhash()) whose picture is shown before the picture, in place of
+ * the placeholder.
+ *
+ * @param hash Borrowed for the call. NULL, or bytes that are no hash: there is no placeholder.
+ */
+void sdd_gtk_picture_set_thumbhash(SddGtkPicture *self, const void *hash, gsize size);
 /** Sets how the picture fills the widget; initially SDD_FIT_FILL, which covers all of it. */
 void sdd_gtk_picture_set_fit(SddGtkPicture *self, sdd_fit fit);
 /** Sets for how long a picture that was not in memory fades in; initially 0: not at all. */
@@ -157,6 +164,18 @@ typedef char *(*SddGtkUrlFunc)(gpointer item, gpointer user_data);
 GtkListItemFactory *sdd_gtk_picture_factory_new(sdd_loader *loader, int width, int height,
                                                 SddGtkUrlFunc url_of, gpointer user_data,
                                                 GDestroyNotify user_data_free);
+
+/**
+ * Gives the ThumbHash of the picture of an item of a list model.
+ *
+ * @param item Borrowed.
+ * @return A reference that is released with g_bytes_unref(); NULL: none.
+ */
+typedef GBytes *(*SddGtkThumbhashFunc)(gpointer item, gpointer user_data);
+
+/** Sets the function that gives what rows show while they load. It gets the user_data of url_of. */
+void sdd_gtk_picture_factory_set_thumbhash(GtkListItemFactory *factory,
+                                           SddGtkThumbhashFunc thumbhash_of);
 
 G_END_DECLS
 

@@ -37,11 +37,13 @@ public:
     explicit thumbnail_model(QSize size, sdd_loader *loader = nullptr, QObject *parent = nullptr)
         : QAbstractListModel(parent), size_(size), loader_(loader) {}
 
-    /** Replaces all rows: the loads of those before are cancelled. */
-    void set_urls(const QList<QUrl> &urls) {
+    /** Replaces all rows: the loads of those before are cancelled. thumbhashes: those of the
+        pictures in the same order, shown while rows load; there may be fewer. */
+    void set_urls(const QList<QUrl> &urls, const QList<QByteArray> &thumbhashes = {}) {
         beginResetModel();
         rows_.clear();
         urls_ = urls;
+        hashes_ = thumbhashes;
         endResetModel();
     }
     /** Pixmaps shown while a row loads, and after a failure. */
@@ -113,16 +115,28 @@ private:
                 const QModelIndex at = model->index(row);
                 emit model->dataChanged(at, at, { Qt::DecorationRole, state_role, error_role });
             };
-            made.start({ urls_.at(row), size_ * ratio_, SDD_FIT_FILL, true });
+            wish wanted{ urls_.at(row), size_ * ratio_, SDD_FIT_FILL, true };
+            if (row < hashes_.size()) wanted.thumbhash = hashes_.at(row);
+            made.start(wanted);
         }
         const auto shown = rows_.find(row); /* dataChanged() may have made a view forget it */
         if (shown == rows_.end()) return placeholder_;
         if (shown->second->state() == state::failed) return failure_;
-        const QImage image = shown->second->image();
+        QImage image = shown->second->image();
         if (image.isNull()) return placeholder_;
+        if (shown->second->is_placeholder()) image = filling(image);
         auto made = QPixmap::fromImage(image, Qt::NoOpaqueDetection);
         if (ratio_ != 1) made.setDevicePixelRatio(ratio_);
         return made;
+    }
+    /* A small image as large as a thumbnail, which it covers. */
+    QImage filling(const QImage &image) const {
+        const QSize size = (QSizeF(size_) * ratio_).toSize();
+        QRect middle({}, size);
+        const QImage large =
+            image.scaled(size, Qt::KeepAspectRatioByExpanding, Qt::SmoothTransformation);
+        middle.moveCenter(large.rect().center());
+        return large.copy(middle);
     }
     template <class Condition> void forget(Condition is_unwanted) {
         for (auto row = rows_.begin(); row != rows_.end();)
@@ -141,6 +155,7 @@ private:
     sdd_loader *const loader_;
     qreal ratio_ = 1;
     QList<QUrl> urls_;
+    QList<QByteArray> hashes_;
     QPixmap placeholder_, failure_;
     mutable std::unordered_map<int, std::unique_ptr<picture>> rows_;
 };
@@ -166,10 +181,12 @@ public:
     std::function<void()> on_change{};
 
     /** Loads a URL in place of the one before, whose load is cancelled. The same URL loads again
-        only after a failure. An empty URL: the widget is empty. */
-    void set_url(const QUrl &url) {
+        only after a failure. An empty URL: the widget is empty. thumbhash: shown until there is
+        something of the picture, from when the widget has a size. */
+    void set_url(const QUrl &url, const QByteArray &thumbhash = {}) {
         if (url == url_ && state() != qt::state::failed) return;
         url_ = url;
+        hash_ = thumbhash;
         asked_ = {};
         picture_.clear();
         load();
@@ -219,7 +236,9 @@ private:
             wanted.height() <= asked_.height())
             return;
         asked_ = wanted.expandedTo(asked_);
-        picture_.start({ url_, asked_, fit_, true });
+        wish picture{ url_, asked_, fit_, true };
+        picture.thumbhash = hash_;
+        picture_.start(picture);
     }
     /* Where something of a size is drawn; what exceeds the widget is clipped. */
     QRectF place(QSizeF drawn) const {
@@ -232,6 +251,7 @@ private:
     }
 
     QUrl url_;
+    QByteArray hash_;
     QSize asked_; /* of the load, in device pixels; invalid: none was begun */
     sdd_fit fit_ = SDD_FIT_FILL;
     QPixmap placeholder_, failure_;

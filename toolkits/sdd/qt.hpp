@@ -98,6 +98,15 @@ inline QImage to_image(const image &from) {
     return made;
 }
 
+/** Makes the small blurred QImage of a ThumbHash. Null for bytes that are none. */
+inline QImage to_image(const QByteArray &thumbhash) {
+    if (thumbhash.isEmpty()) return {};
+    const auto made = image::from_thumbhash(
+        { reinterpret_cast<const std::uint8_t *>(thumbhash.constData()),
+          static_cast<std::size_t>(thumbhash.size()) });
+    return made ? to_image(*made) : QImage();
+}
+
 /** Makes a QPixmap of an image; without a copy if the image has native_format and the platform
     draws in memory, as xcb, wayland and offscreen do. Null as to_image(). */
 inline QPixmap to_pixmap(const image &from) {
@@ -157,6 +166,9 @@ struct wish {
     /* Header fields, limits, options, cache levels, other URLs of the picture and the like. Its url
        and its callbacks are not used, nor size, fit and pixel format of its decode options. */
     load_request request{};
+    /* A ThumbHash (sdd::image::thumbhash()), which is shown until there is something of the picture.
+       Empty, or bytes that are no hash: nothing is. */
+    QByteArray thumbhash{};
 };
 
 namespace detail {
@@ -222,9 +234,10 @@ public:
     void start(const wish &wanted) {
         cancel();
         error_.reset();
-        if (wanted.url != url_ || url_.isEmpty()) image_ = {}, is_whole_ = false;
+        if (wanted.url != url_ || url_.isEmpty()) show({}), is_whole_ = false;
         url_ = wanted.url;
         if (url_.isEmpty()) return change(state::empty);
+        if (image_.isNull()) show(to_image(wanted.thumbhash), true);
         load_ = std::make_shared<detail::load>();
         load_->receiver = receiver_;
         load_->arrived = [this](result<loaded> outcome, bool is_last) {
@@ -235,8 +248,10 @@ public:
     void clear() { start({}); }
 
     qt::state state() const noexcept { return state_; }
-    /** The image to show: a preview or the picture. Null if there is none. */
+    /** The image to show: that of wish::thumbhash, a preview or the picture. Null if there is none. */
     const QImage &image() const noexcept { return image_; }
+    /** True while the image is that of wish::thumbhash: small, and to be shown enlarged. */
+    bool is_placeholder() const noexcept { return is_placeholder_; }
     const QUrl &url() const noexcept { return url_; }
     /** Why the load failed; nothing unless the state is failed. */
     const std::optional<sdd::error> &error() const noexcept { return error_; }
@@ -278,14 +293,18 @@ private:
     void arrive(result<loaded> outcome, bool is_last) {
         const QImage arrived = outcome ? to_image(outcome->image) : QImage();
         if (is_last) cancel();
-        if (!arrived.isNull() && (is_last || !is_whole_)) image_ = arrived, is_whole_ = is_last;
+        if (!arrived.isNull() && (is_last || !is_whole_)) show(arrived), is_whole_ = is_last;
         if (!is_last) return change(state_);
         if (is_whole_) return change(state::loaded); /* also a smaller one than was wanted now */
         fail(outcome ? sdd::error(SDD_ERROR_BAD_IMAGE_DATA, "The picture has no pixels.")
                      : outcome.error());
     }
+    void show(const QImage &next, bool is_placeholder = false) {
+        image_ = next;
+        is_placeholder_ = is_placeholder && !next.isNull();
+    }
     void fail(sdd::error reason) {
-        image_ = {};
+        show({});
         error_ = std::move(reason);
         change(state::failed);
     }
@@ -301,6 +320,7 @@ private:
     sdd_token token_ = 0;
     QUrl url_;
     QImage image_;
+    bool is_placeholder_ = false;
     bool is_whole_ = false; /* image_ is a whole picture, not a preview */
     qt::state state_ = state::empty;
     std::optional<sdd::error> error_;
