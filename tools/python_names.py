@@ -207,6 +207,8 @@ CALLS = {
     "sdd_image_encode()": "Image.encode()",
     "sdd_image_frame()": "Image.frame()",
     "sdd_image_from_thumbhash()": "Image.from_thumbhash()",
+    "sdd_image_gain_map()": "Image.gain_map()",
+    "sdd_image_get_gain_map_info()": "Image.gain_map_info",
     "sdd_image_info.good_rows": "Image.good_rows",
     "sdd_image_pixels()": "Image.memoryview()",
     "sdd_image_probe()": "probe()",

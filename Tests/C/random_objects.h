@@ -10,7 +10,7 @@
 /* -------------------------------------------------------------------------------------- fixed inputs */
 
 /* Pictures and bodies that are not pictures, read once. */
-static struct { uint8_t *bytes; size_t size; } inputs[11];
+static struct { uint8_t *bytes; size_t size; } inputs[12];
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 static void read_inputs(void)
@@ -18,7 +18,7 @@ static void read_inputs(void)
     static const char *const names[INPUTS] = {
         "png/rgb8.png", "png/rgba16-interlaced.png", "jpeg/progressive-420.jpg", "jpeg/cmyk-adobe.jpg",
         "frames/every-operation.png", "metadata/kinds.png", "metadata/kinds.jpg", "jpeg/exif-orientation.jpg",
-        "png/rgb8.pam", "colour/display-p3.jpg", "colour/gama-chrm.png",
+        "png/rgb8.pam", "colour/display-p3.jpg", "colour/gama-chrm.png", "metadata/gain-map.jpg",
     };
     for (int i = 0; i < INPUTS; i++) inputs[i].bytes = fixture(names[i], &inputs[i].size);
 }
@@ -70,6 +70,9 @@ static void look_at_image(sdd_image *image)
     CALL(sdd_image_pixel_format, image);
     CALL(sdd_image_frame_duration_us, image, mostly32((int32_t)chance(6)));
     CALL(sdd_image_metadata, image, mostly32(1 + (int32_t)chance(3)), one_in(40) ? NULL : &data, &size);
+    PLACE(sdd_gain_map_info) gains = { .room = { 0 } };
+    gains.s.struct_size = random_size(sizeof gains.s, gains.room);
+    CALL(sdd_image_get_gain_map_info, image, one_in(40) ? NULL : &gains.s);
     size_t texts = CALL(sdd_image_text_count, image);
     CALL(sdd_image_text_at, image, one_in(10) ? SIZE_MAX : texts ? chance((uint32_t)texts) : 0, &piece);
     if (one_in(4)) keep_sdd_bytes(CALL(sdd_bytes_retain, CALL(sdd_image_bytes, image)));
@@ -120,6 +123,10 @@ static void make_of_image(sdd_image *image)
         keep_sdd_image(made);
         break;
     case 2:
+        CALL(sdd_image_gain_map, image, one_in(40) ? NULL : &made);
+        keep_sdd_image(made);
+        break;
+    case 3:
         if (CALL(sdd_image_thumbhash, image, one_in(40) ? NULL : &bytes) == SDD_OK)
             CHECK(sdd_bytes_size(bytes) >= 17 && sdd_bytes_size(bytes) <= 25);
         if (bytes == NULL || one_in(4)) keep_sdd_bytes(bytes), bytes = sdd_bytes_create(long_text, chance(30));

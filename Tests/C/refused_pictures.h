@@ -18,6 +18,7 @@ static void pictures(void)
 {
     sdd_image *made = image;
     sdd_image_text text = SDD_IMAGE_TEXT_INIT;
+    sdd_gain_map_info gains = SDD_GAIN_MAP_INFO_INIT;
     const void *data;
     size_t size;
     GIVES(0, sdd_image_frame_duration_us, (image, 1), "index: 1 is not below 1, the number of frames");
@@ -27,6 +28,10 @@ static void pictures(void)
     REFUSES(sdd_image_metadata, (image, 1, NULL, &size), INVALID, "data: NULL");
     REFUSES(sdd_image_metadata, (image, 1, &data, NULL), INVALID, "size: NULL");
     REFUSES(sdd_image_metadata, (image, 1, &data, &size), SDD_ERROR_NOT_FOUND, "kind: ");
+    REFUSES(sdd_image_get_gain_map_info, (image, NULL), INVALID, "info: NULL");
+    REFUSES(sdd_image_get_gain_map_info, (image, &gains), SDD_ERROR_NOT_FOUND, "image: it has no gain map");
+    REFUSES(sdd_image_gain_map, (image, NULL), INVALID, "map: NULL");
+    REFUSES(sdd_image_gain_map, (image, &made), SDD_ERROR_NOT_FOUND, "image: it has no gain map");
     REFUSES(sdd_image_text_at, (image, 0, NULL), INVALID, "text: NULL");
     REFUSES(sdd_image_text_at, (image, SIZE_MAX, &text), SDD_ERROR_NOT_FOUND, "index: 18446744073709551615 is not below 0");
 }

@@ -3,10 +3,12 @@
    ends, so that a byte read or written beyond struct_size ends the program. That fields never move is checked by
    Tests/abi/check-abi.sh. */
 #include "readers.h"
+#include "server.h"
 
 #include <sys/mman.h>
 
 static sdd_token waiting_request;
+static sdd_image *image_with_gain_map;
 static const char *what; /* the struct under test */
 static char is_tested[STRUCT_COUNT];
 
@@ -157,6 +159,7 @@ static sdd_status fill(const call_row *call, size_t parameter, void *target)
     made_arguments made;
     make_arguments(call, &made);
     if (strcmp(call->parameters->type, "sdd_token") == 0) made.values[0].number = (int64_t)waiting_request;
+    if (strcmp(call->parameters[parameter].target, "sdd_gain_map_info") == 0) made.values[0].pointer = image_with_gain_map;
     made.values[parameter].pointer = target;
     return (sdd_status)call->call(made.values);
 }
@@ -297,6 +300,10 @@ static void make_objects(void)
     many.count = 4;
     OK(sdd_batch_create(&many, &good_batch));
     OK(sdd_image_decode(good_png, sizeof good_png, NULL, &good_image));
+    size_t size;
+    uint8_t *jpeg = fixture("metadata/gain-map.jpg", &size);
+    OK(sdd_image_decode(jpeg, size, NULL, &image_with_gain_map));
+    free(jpeg);
 }
 
 CASE(items_and_events_are_filled)
@@ -332,5 +339,6 @@ int main(void)
     OK(sdd_downloader_destroy(good_downloader));
     OK(sdd_cache_destroy(good_cache));
     sdd_image_release(good_image);
+    sdd_image_release(image_with_gain_map);
     return 0;
 }

@@ -89,6 +89,18 @@ CASE(colours)
     CHECK(sdd::image().colour().kind == SDD_COLOUR_KIND_UNSTATED && sdd::image().colour().profile().empty());
 }
 
+CASE(gain_maps)
+{
+    const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("metadata/gain-map.jpg"))).value();
+    const sdd::gain_map_info info = image.get_gain_map_info().value();
+    CHECK(info.kind == SDD_GAIN_MAP_ULTRA_HDR && info.max_boost[2] == 2.5);
+    CHECK(info.offset + info.size == image.bytes().size());
+    CHECK(image.gain_map().value().width() == 12);
+    const sdd::image none = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
+    CHECK_STATUS(none.get_gain_map_info().status(), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(none.gain_map().status(), SDD_ERROR_NOT_FOUND);
+}
+
 CASE(placeholders)
 {
     const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();

@@ -178,6 +178,23 @@ def make_jpegs():
     save("metadata/bad/icc-short.jpg", with_segments(segment(0xE2, b"ICC_PROFILE\0")))
 
 
+GAIN_MAP = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+            b'<rdf:Description xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" '
+            b'hdrgm:GainMapMax="2.5" hdrgm:HDRCapacityMax="2.5"/></rdf:RDF></x:xmpmeta>')
+
+
+def make_gain_map():
+    """By Pillow, which writes the index of a multi-picture file: a photo and its gain map, half as large."""
+    base, made = io.BytesIO(jpeg(photo(24, 16))), io.BytesIO()
+    with Image.open(io.BytesIO(jpeg(photo(12, 8), xmp=GAIN_MAP))) as gain:
+        gain.encoderinfo = {"xmp": GAIN_MAP}
+        Image.open(base).save(made, "MPO", save_all=True, append_images=[gain], quality=90)
+    data = made.getvalue()
+    assert data.count(GAIN_MAP) == 1 and Image.open(io.BytesIO(data)).n_frames == 2
+    save("metadata/gain-map.jpg", data)
+
+
 if __name__ == "__main__":
     make_pngs()
     make_jpegs()
+    make_gain_map()

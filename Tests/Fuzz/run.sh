@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${FUZZ_SECONDS:-60} jobs=${FUZZ_JOBS:-1} scratch=${FUZZ_SCRATCH:-.build-fuzz}
 targets=("$@")
-[ $# -gt 0 ] || targets=(probe jpeg png frames metadata colour edit text http files)
+[ $# -gt 0 ] || targets=(probe jpeg png frames metadata colour gainmap thumbhash edit text http files)
 clang=$(dirname "$(realpath "$(command -v swift)")")/clang
 folder=build/fuzz
 mkdir -p $folder/findings
@@ -65,10 +65,10 @@ failed=0
 running=0
 for target in "${targets[@]}"; do
     case $target in
-    jpeg) seed_all jpeg '*.jpg' ;;
+    jpeg | gainmap) seed_all "$target" '*.jpg' ;;
     colour) seed_all colour '*.icc' ;;
     png | frames) seed_all "$target" '*.png' ;;
-    text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries suffice
+    thumbhash | text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries suffice
     *) seed_all "$target" '*.jpg' '*.png' ;;
     esac
     if [ $running -ge "$jobs" ]; then

@@ -49,7 +49,7 @@ sdd_limits sdd_load_request sdd_loader_config sdd_memory_store sdd_modifiers sdd
 sdd_prefetch_list sdd_cache_query_options sdd_response_change sdd_retry_options sdd_tensor sdd_transfer_options
 sdd_transform sdd_transport""".split()
 READ = """sdd_batch_host sdd_batch_item sdd_batch_statistics sdd_batch_status sdd_cache_entry sdd_coder_frame sdd_coder_task
-sdd_failure sdd_image_colour sdd_image_info sdd_image_text sdd_metrics sdd_notice sdd_outcome sdd_prefetch_report sdd_result
+sdd_failure sdd_gain_map_info sdd_image_colour sdd_image_info sdd_image_text sdd_metrics sdd_notice sdd_outcome sdd_prefetch_report sdd_result
 sdd_token_info sdd_transfer_request""".split()
 
 

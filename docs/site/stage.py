@@ -59,6 +59,7 @@ PARTS = [
             "guides/caching",
             "guides/sizes",
             "guides/colours",
+            "guides/gain-maps",
             "guides/progressive",
             "guides/big-lists",
             "guides/untrusted-urls",

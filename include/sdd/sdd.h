@@ -33,7 +33,8 @@
  *     base.h        versions, handles, tokens, byte buffers
  *     error.h       status numbers, details, failures
  *     image.h       pixels, frames, metadata, what is known of a picture
- *     codec.h       decoding, encoding, transforms
+ *     codec.h       decoding, encoding, transforms, placeholders
+ *     gainmap.h     gain maps, for displays for HDR
  *     result.h      results, responses, metrics
  *     modifier.h    modifiers of requests, responses and bodies
  *     extend.h      transports and coders of the application
@@ -136,6 +137,7 @@
 #include "error.h"
 #include "image.h"
 #include "codec.h"
+#include "gainmap.h"
 #include "result.h"
 #include "modifier.h"
 #include "extend.h"

@@ -28,6 +28,7 @@ extension sdd_download_request: SizedStruct { static var structName: StaticStrin
 extension sdd_downloader_config: SizedStruct { static var structName: StaticString { "sdd_downloader_config" } }
 extension sdd_encode_options: SizedStruct { static var structName: StaticString { "sdd_encode_options" } }
 extension sdd_event: SizedStruct { static var structName: StaticString { "sdd_event" } }
+extension sdd_gain_map_info: SizedStruct { static var structName: StaticString { "sdd_gain_map_info" } }
 extension sdd_image_colour: SizedStruct { static var structName: StaticString { "sdd_image_colour" } }
 extension sdd_image_info: SizedStruct { static var structName: StaticString { "sdd_image_info" } }
 extension sdd_image_text: SizedStruct { static var structName: StaticString { "sdd_image_text" } }

@@ -30,6 +30,10 @@ struct ByteCursor {
         return text
     }
 
+    /// Goes to a place that lies at or behind the current one.
+    /// - Returns: false, without going there, if it lies elsewhere.
+    mutating func skip(to place: Int) -> Bool { place >= offset && take(place - offset) != nil }
+
     mutating func takeRest() -> UnsafeRawBufferPointer {
         defer { offset = bytes.count }
         return UnsafeRawBufferPointer(rebasing: bytes[offset...])

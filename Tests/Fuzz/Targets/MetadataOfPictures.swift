@@ -20,6 +20,41 @@ public func fuzzMetadata(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
     return Verdict.interesting
 }
 
+/// Gain maps of JPEGs: a map lies within the picture, and its numbers are finite and mean something.
+@_cdecl("fuzz_gainmap")
+public func fuzzGainMap(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count) else {
+        return Verdict.rejected
+    }
+    defer { withExtendedLifetime(body) {} }
+    guard let map = try? GainMap.find(inJPEG: body.pointer) else { return Verdict.interesting }
+    guard map.place.lowerBound > 0, map.place.upperBound <= body.count, !map.place.isEmpty else {
+        finding("a map outside of its picture")
+    }
+    let numbers = map.channels.flatMap { [$0.minBoost, $0.maxBoost, $0.gamma, $0.offsetSDR, $0.offsetHDR] }
+    guard (numbers + [map.minCapacity, map.maxCapacity]).allSatisfy(\.isFinite) else {
+        finding("a number that is none")
+    }
+    guard map.channels.allSatisfy({ $0.minBoost <= $0.maxBoost && ($0.gamma > 0 || map.kind == .apple) }) else {
+        finding("numbers that mean nothing")
+    }
+    return Verdict.interesting
+}
+
+/// ThumbHashes: a picture of any bytes has a hash again.
+@_cdecl("fuzz_thumbhash")
+public func fuzzThumbHash(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    guard let made = try? ThumbHash.picture(of: UnsafeRawBufferPointer(start: bytes, count: count)) else {
+        return Verdict.interesting
+    }
+    guard max(made.width, made.height) == 32, let hash = try? ThumbHash.hash(of: made) else {
+        finding("a picture that has no hash")
+    }
+    guard (try? ThumbHash.picture(of: hash.pointer)) != nil else { finding("a hash that is none") }
+    withExtendedLifetime(hash) {}
+    return Verdict.interesting
+}
+
 /// Reads all bytes, so that the sanitizer checks them.
 private func readThrough(_ bytes: Bytes) {
     let sum = bytes.pointer.reduce(UInt8(0)) { $0 ^ $1 }

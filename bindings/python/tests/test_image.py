@@ -153,6 +153,18 @@ def test_thumbhash() -> None:
         sdd.Image.from_thumbhash("text")  # type: ignore[arg-type]
 
 
+def test_gain_map() -> None:
+    data = (FIXTURES / "metadata/gain-map.jpg").read_bytes()
+    image = sdd.Image.decode(data)
+    info = image.gain_map_info
+    assert info is not None and info.kind == "ultra_hdr" and not info.is_base_hdr
+    assert info.max_boost == (2.5, 2.5, 2.5) and info.offset_hdr == (1 / 64,) * 3 and info.capacity_max == 2.5
+    assert data[info.offset :].startswith(b"\xff\xd8") and info.offset + info.size == len(data)
+    map = image.gain_map()
+    assert map is not None and map.size == (12, 8) and image.size == (24, 16)
+    assert gradient(4, 4).gain_map_info is None and gradient(4, 4).gain_map() is None
+
+
 def test_encode_and_save(tmp_path: Path) -> None:
     image = gradient(100, 50)
     image.save(tmp_path / "a.png")

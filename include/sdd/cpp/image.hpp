@@ -118,6 +118,9 @@ struct encode_options : sdd_encode_options {
 /** Facts about a picture, beside its pixels. */
 using image_info = sdd_image_info;
 
+/** Where a gain map lies, and what its values mean. */
+using gain_map_info = sdd_gain_map_info;
+
 /**
  * What a picture says of its colours.
  * Lifetime: its name and profile, while a reference to the image is held.
@@ -137,7 +140,8 @@ struct animation_frame;
  * A picture: one reference to it, see counted. Immutable; copies share the pixels. It outlives the
  * downloader, loader and cache that it came from.
  * Thread: any. Functions that decode wait for it: pixels(), decode_pixels(), frame(), encode(),
- *     thumbhash(), transformed(). Errors: as results; numbers are 0 where there is no image.
+ *     gain_map(), thumbhash(), transformed(). Errors: as results; numbers are 0 where there is no
+ *     image.
  */
 class image : public counted<sdd_image, sdd_image_retain, sdd_image_release> {
 public:
@@ -230,6 +234,20 @@ public:
         return detail::filled(sdd_image_text SDD_IMAGE_TEXT_INIT, [&](auto *filled) {
             return sdd_image_text_at(get(), index, filled);
         });
+    }
+
+    /* The gain map of a JPEG. SDD_ERROR_NOT_FOUND: there is none. */
+
+    /** Where it lies, and what its values mean: sdd_image_get_gain_map_info(). */
+    result<gain_map_info> get_gain_map_info() const {
+        return detail::filled(gain_map_info SDD_GAIN_MAP_INFO_INIT, [&](auto *filled) {
+            return sdd_image_get_gain_map_info(get(), filled);
+        });
+    }
+    /** Decodes it: sdd_image_gain_map(). */
+    result<image> gain_map() const {
+        return detail::owner<image, sdd_image>(
+            [&](sdd_image **made) { return sdd_image_gain_map(get(), made); });
     }
 
     /* Encoding and transforming, on the calling thread; downloader::encode() does not wait. */

@@ -44,6 +44,7 @@ from ._errors import (
     ResponseError,
     TLSError,
 )
+from ._gain_map import GainMapInfo
 from ._image import Image, probe
 from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem
 from ._loader import Loader
@@ -75,13 +76,13 @@ __version__: str = VERSION_STRING
 __all__ = [
     "Batch", "BatchOptions", "Blocked", "BytesItem", "Cache", "CacheEntry", "CacheOptions", "CallError",
     "ClosedError", "Colour", "ColourKind", "Credential", "Detail", "DownloadOptions", "Downloader",
-    "DownloaderOptions", "EntryState", "Error", "ErrorClass", "FailedItem", "ForkedError", "Image", "ImageError",
-    "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics", "NetworkError",
-    "NotCached", "NotModified", "Origin", "PictureItem", "PictureOptions", "PixelFormat", "PrefetchOptions",
-    "PrefetchOutcome", "PrefetchReport", "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions",
-    "RequestTimeout", "ResourceError", "Response", "ResponseError", "Result", "RowItem", "RowOptions", "Stage",
-    "Status", "StoreOptions", "TLSError", "TransferOptions", "Transform", "batch", "blur", "border", "crop",
-    "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version", "load", "load_many",
-    "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
+    "DownloaderOptions", "EntryState", "Error", "ErrorClass", "FailedItem", "ForkedError", "GainMapInfo", "Image",
+    "ImageError", "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics",
+    "NetworkError", "NotCached", "NotModified", "Origin", "PictureItem", "PictureOptions", "PixelFormat",
+    "PrefetchOptions", "PrefetchOutcome", "PrefetchReport", "Previews", "Priority", "RequestCancelled",
+    "RequestError", "RequestOptions", "RequestTimeout", "ResourceError", "Response", "ResponseError", "Result",
+    "RowItem", "RowOptions", "Stage", "Status", "StoreOptions", "TLSError", "TransferOptions", "Transform", "batch",
+    "blur", "border", "crop", "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version",
+    "load", "load_many", "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
     "set_decode_memory_limit", "tint",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from . import _constants as c
 from ._colour import Colour, colour_of
 from ._constants import ImageFormat, PixelFormat
 from ._errors import InvalidArgument, RequestError, check
+from ._gain_map import GainMapInfo, gain_map_info_of
 from ._help import takes
 from ._native import ffi, lib, text
 from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
@@ -425,6 +426,25 @@ class Image:
         while lib.sdd_image_text_at(handle, len(found), entry.c) == c.OK:
             found.append((text(entry.c.keyword), text(entry.c.text)))
         return found
+
+    @property
+    def gain_map_info(self) -> GainMapInfo | None:
+        """Where the gain map of a JPEG lies, and what its values mean; None if there is none. Nothing is decoded."""
+        info = Struct("sdd_gain_map_info")
+        status = lib.sdd_image_get_gain_map_info(self._live(), info.c)
+        if status == c.ERROR_NOT_FOUND:
+            return None
+        check(status)
+        return gain_map_info_of(info.c)
+
+    def gain_map(self) -> Image | None:
+        """Decodes the gain map of a JPEG, on this thread, to RGBA8, turned as the image is; None if there is none."""
+        out = ffi.new("sdd_image **")
+        status = lib.sdd_image_gain_map(self._live(), out)
+        if status == c.ERROR_NOT_FOUND:
+            return None
+        check(status)
+        return Image._take(out[0])
 
     # ---- other pictures made of it
 
