@@ -65,6 +65,22 @@ class InfoTests(ToolTest):
         shown = self.sdd("info", "--show=blocks", folder / "display-p3.jpg", status=0).out
         self.assertIn("  colours:     Display P3, converted to sRGB\n", shown)
 
+    def test_gain_map(self):
+        picture = FIXTURES / "metadata/gain-map.jpg"
+        line, = self.sdd("info", "--json", picture, status=0).lines
+        offset = line["gain_map"].pop("offset")
+        self.assertEqual(line["gain_map"], {"kind": "ultra_hdr", "base_hdr": False, "bytes": line["bytes"] - offset,
+                                            "max_boost": 2.5, "capacity_min": 0, "capacity_max": 2.5})
+        expected = f"gain map:    Ultra HDR, 12 x 8, {line['bytes'] - offset} bytes at {offset}, up to 2.5 stops brighter\n"
+        self.assertIn(expected, self.sdd("info", picture, status=0).out)
+        self.assertNotIn("gain map", self.sdd("info", FIXTURES / "jpeg/baseline-420.jpg", status=0).out)
+        # A picture that announces one, in its first segment.
+        data = picture.read_bytes()
+        name = b"urn:iso:std:iso:ts:21496:-1\0" + bytes(4)
+        announced = data[:2] + b"\xff\xe2" + (len(name) + 2).to_bytes(2, "big") + name + data[2:]
+        (self.folder / "cut.jpg").write_bytes(announced[:-9])
+        self.assertIn("gain map:    damaged\n", self.sdd("info", "cut.jpg", status=0).out)
+
     def test_thumbhash(self):
         expected = {"png/rgb8.png": "png/rgb8.pam", "png/rgba8.png": "png/rgba8.pam"}
         known = dict(line.split() for line in (FIXTURES / "thumbhash/hashes.txt").read_text().splitlines())

@@ -8,6 +8,7 @@
 #include "words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,38 @@ static void add_facts(struct text *page, const struct picture *picture)
         text_printf(page, "  size:        %s (%" PRId64 " bytes)\n", bytes_text(picture->size), picture->size);
 }
 
+static const char *gain_map_kind(sdd_gain_map_kind kind, bool for_people)
+{
+    switch (kind) {
+    case SDD_GAIN_MAP_ISO: return for_people ? "ISO 21496-1" : "iso";
+    case SDD_GAIN_MAP_ULTRA_HDR: return for_people ? "Ultra HDR" : "ultra_hdr";
+    case SDD_GAIN_MAP_APPLE: return for_people ? "Apple" : "apple";
+    default: return "";
+    }
+}
+
+static double largest(const double boosts[3]) { return fmax(boosts[0], fmax(boosts[1], boosts[2])); }
+
+/* Says of a gain map what it makes of the picture: a stop is twice as bright. */
+static void add_gain_map(struct text *page, sdd_image *image, bool is_whole)
+{
+    sdd_gain_map_info map = SDD_GAIN_MAP_INFO_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    sdd_status status = sdd_image_get_gain_map_info(image, &map);
+    if (status == SDD_ERROR_BAD_IMAGE_DATA)
+        text_printf(page, "  gain map:    %s\n", is_whole ? "damaged" : "behind what was read");
+    if (status != SDD_OK) return;
+    text_printf(page, "  gain map:    %s", gain_map_kind(map.kind, true));
+    if (sdd_image_probe(sdd_bytes_data(sdd_image_bytes(image)) + map.offset, map.size, &info) == SDD_OK)
+        text_printf(page, ", %d x %d", (int)info.stored_width, (int)info.stored_height);
+    text_printf(page, ", %zu bytes at %zu", map.size, map.offset);
+    if (map.is_base_hdr)
+        text_puts(page, ", makes an SDR picture of this HDR one");
+    else if (map.kind != SDD_GAIN_MAP_APPLE || map.max_boost[0] > 0)
+        text_printf(page, ", up to %.2g stops brighter", largest(map.max_boost));
+    text_putc(page, '\n');
+}
+
 /* What a picture says of its colours: "Display P3", "PQ, BT.2020". */
 static void add_colours(struct text *page, const sdd_image_colour *colour, bool shown)
 {
@@ -236,7 +269,10 @@ static void print_text(const struct picture *picture)
     struct text page = { 0 }, clean = { 0 };
     text_printf(&page, "%s\n", picture->source);
     add_facts(&page, picture);
-    if (picture->image != NULL) add_metadata(&page, picture);
+    if (picture->image != NULL) {
+        add_metadata(&page, picture);
+        add_gain_map(&page, picture->image, picture->whole);
+    }
     if (picture->hash != NULL) {
         text_puts(&page, "  ThumbHash:   ");
         text_add_base64(&page, sdd_bytes_data(picture->hash), sdd_bytes_size(picture->hash));
@@ -321,6 +357,21 @@ static void add_json_metadata(struct text *line, sdd_image *image)
     text_free(&description);
 }
 
+static void add_json_gain_map(struct text *line, sdd_image *image)
+{
+    sdd_gain_map_info map = SDD_GAIN_MAP_INFO_INIT;
+    if (sdd_image_get_gain_map_info(image, &map) != SDD_OK) return;
+    json_open(line, "gain_map", '{');
+    json_string(line, "kind", gain_map_kind(map.kind, false));
+    json_boolean(line, "base_hdr", map.is_base_hdr != 0);
+    json_number(line, "offset", (int64_t)map.offset);
+    json_number(line, "bytes", (int64_t)map.size);
+    json_real(line, "max_boost", largest(map.max_boost));
+    json_real(line, "capacity_min", map.capacity_min);
+    json_real(line, "capacity_max", map.capacity_max);
+    json_close(line, '}');
+}
+
 static void add_json_facts(struct text *line, const struct picture *picture)
 {
     const sdd_image_info *info = &picture->info;
@@ -347,7 +398,10 @@ static void print_json(const struct picture *picture)
     json_boolean(&line, "ok", picture->failure.status == SDD_OK);
     if (picture->failure.status == SDD_OK) {
         add_json_facts(&line, picture);
-        if (picture->image != NULL) add_json_metadata(&line, picture->image);
+        if (picture->image != NULL) {
+            add_json_metadata(&line, picture->image);
+            add_json_gain_map(&line, picture->image);
+        }
         if (picture->hash != NULL) {
             struct text hash = { 0 };
             text_add_base64(&hash, sdd_bytes_data(picture->hash), sdd_bytes_size(picture->hash));
