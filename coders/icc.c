@@ -108,6 +108,15 @@ static void conversion_free(struct conversion *conversion)
     free(conversion);
 }
 
+/* Removes tables of another kind (D2B0 and so on), which browsers do not read, and lcms2 would prefer: a few kilobytes
+   of these can name one step a million times. */
+static void leave_out_floats(cmsHPROFILE profile)
+{
+    static const cmsTagSignature tags[] = { cmsSigDToB0Tag, cmsSigDToB1Tag, cmsSigDToB2Tag, cmsSigDToB3Tag };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (cmsIsTag(profile, tags[i])) (void)cmsWriteTag(profile, tags[i], NULL);
+}
+
 /* Makes the transform, as browsers do it: by the table for perception, without compensation of the black point, which
    lcms2 leaves out between profiles of the second version. White that is not white, as of old film, stays so. */
 static cmsHTRANSFORM make_transform(const struct conversion *conversion)
@@ -122,7 +131,10 @@ static cmsHTRANSFORM make_transform(const struct conversion *conversion)
         flags |= cmsFLAGS_COPY_ALPHA;
         from = TYPE_RGBA_8;
     }
-    if (own != NULL) cmsSetProfileVersion(own, 2.4);
+    if (own != NULL) {
+        leave_out_floats(own);
+        cmsSetProfileVersion(own, 2.4);
+    }
     if (srgb != NULL) cmsSetProfileVersion(srgb, 2.4);
     if (srgb != NULL && space == (conversion->has_inks ? cmsSigCmykData : cmsSigRgbData))
         transform = cmsCreateTransformTHR(context, own, from, srgb, TYPE_RGBA_8, INTENT_PERCEPTUAL, flags);

@@ -345,6 +345,22 @@ static void webp_close(void *given, void *user_data)
     free(decoder);
 }
 
+/* Writes an encoded picture together with its colour profile. */
+static sdd_status write_with_profile(const sdd_coder_frame *picture, const uint8_t *made, size_t size,
+                                     sdd_coder_write_fn write, void *context)
+{
+    const WebPData image = { made, size }, profile = { picture->icc_profile, picture->icc_profile_size };
+    WebPData whole = { NULL, 0 };
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    WebPMux *mux = WebPMuxNew();
+    if (mux != NULL && WebPMuxSetImage(mux, &image, 0) == WEBP_MUX_OK &&
+        WebPMuxSetChunk(mux, "ICCP", &profile, 0) == WEBP_MUX_OK && WebPMuxAssemble(mux, &whole) == WEBP_MUX_OK)
+        status = write(context, whole.bytes, whole.size);
+    WebPDataClear(&whole);
+    WebPMuxDelete(mux);
+    return status;
+}
+
 /* Encodes; lossless at quality 100. */
 static sdd_status webp_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context,
                               void *user_data)
@@ -360,7 +376,8 @@ static sdd_status webp_encode(const sdd_coder_frame *picture, int32_t quality, s
                : WebPEncodeRGBA(picture->pixels, picture->width, picture->height, (int)picture->stride, (float)quality,
                                 &made);
     if (size == 0) return SDD_ERROR_NO_RESOURCES;
-    status = write(context, made, size);
+    status = picture->icc_profile_size > 0 ? write_with_profile(picture, made, size, write, context)
+                                           : write(context, made, size);
     WebPFree(made);
     return status;
 }

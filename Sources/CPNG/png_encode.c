@@ -93,11 +93,12 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     png_set_write_fn(e->png, e, pass_bytes_on, do_nothing);
     png_set_IHDR(e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    /* What is wrong with a profile is a warning, not an error of the picture. */
+    /* libpng warns of a profile that it refuses; this is told below. */
     png_set_benign_errors(e->png, 1);
     if (picture->profile_size > 0) {
         png_set_iCCP(e->png, e->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, picture->profile,
                      (png_uint_32)picture->profile_size);
+        if (png_get_valid(e->png, e->info, PNG_INFO_iCCP) == 0) leave(e, SDDP_PROFILE_REFUSED);
     }
     png_write_info(e->png, e->info);
     for (size_t i = 0; i < picture->chunk_count; i++) write_chunk(e->png, &picture->chunks[i]);

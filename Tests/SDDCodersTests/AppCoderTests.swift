@@ -325,11 +325,11 @@ import Testing
         // when
         let found = try registry.encodingCoder(toy)
         let coder = try #require(found)
-        let made = try CoderRegistry.encode(pixels, EncodedColour.Parts(), with: coder, quality: 80)
+        let made = try CoderRegistry.encode(pixels, StoredColour(), with: coder, quality: 80)
         // then: RGBA8, whatever it was
         #expect(Array(made.pointer) == [7, 1, 1, 80, 3, 2, 1, 4])
         #expect(throws: CoderError(.unsupported)) {
-            try CoderRegistry.encode(pixels, EncodedColour.Parts(), with: coder, quality: 1)
+            try CoderRegistry.encode(pixels, StoredColour(), with: coder, quality: 1)
         }
         let none = try registry.encodingCoder(.jpeg)
         #expect(none == nil)

@@ -253,7 +253,7 @@ import Testing
                 #expect(difference(Raster(again), try Self.expected(picture.name)) <= most)
             }
             if form.colour == .sRGB && picture.isConverted { #expect(again.colour == nil) }
-            if image.colour?.hasProfileOfColours == true && !image.isConverted {
+            if image.colour?.origin == .profile && !image.isConverted {
                 #expect(again.colour?.description.profile?.count == image.colour?.description.profile?.count)
             }
         }

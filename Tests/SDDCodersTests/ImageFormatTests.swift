@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func otherNumbersAreNotFormats() {
-        #expect([-1, 0, 13, 999, Int32.min].allSatisfy { ImageFormat(rawValue: $0) == nil })
+        #expect([-1, 0, 14, 999, Int32.min].allSatisfy { ImageFormat(rawValue: $0) == nil })
         #expect([1, 10, 1000, Int32.max].allSatisfy { ImageFormat(rawValue: $0)?.rawValue == $0 })
     }
 

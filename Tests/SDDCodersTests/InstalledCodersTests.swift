@@ -116,7 +116,7 @@ import Testing
             return RowDecoder(self)
         }
         func encode(
-            _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+            _ pixels: PixelBuffer, _ colour: StoredColour, quality: Int, into bytes: ByteBuilder
         ) throws(CoderError) {
             throw CoderError(.unsupported)
         }

@@ -46,7 +46,7 @@ final class ToyCoder: AppCoder {
     }
 
     func encode(
-        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+        _ pixels: PixelBuffer, _ colour: StoredColour, quality: Int, into bytes: ByteBuilder
     ) throws(CoderError) {
         guard quality > 1 else { throw CoderError(.unsupported) }
         var head = [first, UInt8(pixels.width), UInt8(pixels.height), UInt8(quality)]

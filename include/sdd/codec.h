@@ -187,7 +187,7 @@ typedef struct sdd_decode_options {
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0 }
 
 /**
  * Decodes a picture in memory, on the calling thread, which WAITS: for tools, tests and bindings.

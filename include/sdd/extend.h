@@ -231,7 +231,7 @@ typedef struct sdd_coder_frame {
     int64_t duration_us; /* how long this frame is shown */
     /* What the picture says of the colours of its pixels, in the first frame and in previews; the
        library converts them if sdd_decode_options.colour asks for it. For `encode`: what is to be
-       stored with the picture. */
+       stored with the picture, whose pixels mean something else without it. */
     const void *SDD_NULLABLE icc_profile; /* a profile (ICC.1), valid as long as the pixels */
     size_t icc_profile_size;
     int32_t primaries; /* code points of ITU-T H.273, up to 255; 0: not stated */

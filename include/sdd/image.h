@@ -75,8 +75,7 @@ SDD_ENUM(sdd_image_format) {
     SDD_IMAGE_FORMAT_SVG = 10,
     SDD_IMAGE_FORMAT_JXL = 11, /* JPEG XL */
     SDD_IMAGE_FORMAT_ICO = 12, /* ICO and CUR, icons and cursors of Windows */
-    /* Pixels with a colour profile, for the coder of libsdd-icc alone: no picture has this format. */
-    SDD_IMAGE_FORMAT_ICC = 13,
+    SDD_IMAGE_FORMAT_ICC = 13, /* pixels with a profile, for libsdd-icc: no picture has it */
     SDD_IMAGE_FORMAT_APPLICATION = 1000 /* the first of the application's own numbers */
 };
 

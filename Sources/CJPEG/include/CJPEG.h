@@ -45,7 +45,7 @@ typedef struct sddj_rules {
     int64_t max_microseconds;     /* limit on the thread's CPU time; 0 means no limit */
     int64_t microseconds_per_mib; /* added to that limit for each MiB of input */
     bool is_lenient;              /* accept a picture with several scans although some are missing or damaged */
-    bool keeps_inks; /* pixels of SDDJ_INKS stay four inks, of which 255 is none */
+    bool keeps_inks;              /* pixels of SDDJ_INKS stay four inks, of which 255 is none */
     bool drops_scans;             /* the caller has found that sddj_is_regular() is true for the whole body */
     sddj_memory memory;
 } sddj_rules;

@@ -20,7 +20,8 @@ typedef enum sddp_encoded {
     SDDP_ENCODED = 0,
     SDDP_NOT_TAKEN, /* `take` returned false */
     SDDP_ENCODE_NO_MEMORY,
-    SDDP_ENCODE_FAILED /* also for a size that PNG does not support */
+    SDDP_PROFILE_REFUSED, /* libpng does not accept the profile for such a picture */
+    SDDP_ENCODE_FAILED    /* also for a size that PNG does not support */
 } sddp_encoded;
 
 /* A chunk that is written before the pixels as it is. */
@@ -35,7 +36,7 @@ typedef struct sddp_picture {
     uint32_t height;
     sddp_layout layout;  /* layout of the input rows; 8 bits per channel */
     bool drops_alpha;    /* true if the fourth byte of each 4-byte pixel is not stored */
-    const void *profile; /* a colour profile (ICC.1), left out if libpng does not accept it; NULL for none */
+    const void *profile; /* a colour profile (ICC.1); NULL for none */
     size_t profile_size;
     const sddp_chunk *chunks;
     size_t chunk_count;

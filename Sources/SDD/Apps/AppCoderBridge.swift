@@ -80,7 +80,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
     var canEncode: Bool { table.encode != nil }
 
     func encode(
-        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+        _ pixels: PixelBuffer, _ colour: StoredColour, quality: Int, into bytes: ByteBuilder
     ) throws(CoderError) {
         guard let encode = table.encode else { throw CoderError(.unsupported) }
         var lent = lentFrame(pixels)

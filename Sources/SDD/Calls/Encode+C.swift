@@ -64,7 +64,8 @@ extension DownloadError {
                     + "coders with encode_frames().")
         case .frame(let error): self.init(error)
         // Apart from the cases above, libpng and libjpeg fail only for lack of memory.
-        case .noMemory, .failed: self.init(.noResources, .none, "There is no memory for encoding the picture.")
+        case .noMemory, .failed, .profileRefused:
+            self.init(.noResources, .none, "There is no memory for encoding the picture.")
         }
     }
 }

@@ -34,7 +34,7 @@ package protocol AppCoder: AnyObject, Sendable {
     ///   - colour: what is to be stored with them.
     ///   - quality: 1 to 100.
     func encode(
-        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+        _ pixels: PixelBuffer, _ colour: StoredColour, quality: Int, into bytes: ByteBuilder
     ) throws(CoderError)
     /// Encodes all frames of an animation and appends the result to `bytes`.
     func encodeFrames(_ frames: any FrameFeeding, quality: Int, into bytes: ByteBuilder) throws(CoderError)

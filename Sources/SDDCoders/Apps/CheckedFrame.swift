@@ -126,8 +126,8 @@ struct CheckedFrame {
             primaries: number(frame.primaries), transfer: number(frame.transfer), isOfStills: true)
     }
 
-    /// What the picture says of its colours. Pixels of inks have become colours already.
-    private func colour(_ registry: CoderRegistry) -> PictureColour? {
+    /// The colours that the picture states. Pixels of inks have become colours already.
+    private var colour: PictureColour? {
         var description = ColourDescription()
         if profile.count <= ColourDescription.largestProfile, !profile.isEmpty {
             description.profile = Bytes(copying: profile)
@@ -135,10 +135,10 @@ struct CheckedFrame {
         description.codePoints = codePoints
         // A coder may give greys as colours.
         description.isGrey = true
-        return KnownColours.ofProcess.colour(of: description)?.asking(registry)
+        return KnownColours.ofProcess.colour(of: description)
     }
 
-    func facts(_ format: ImageFormat, _ registry: CoderRegistry) -> ImageFacts? {
+    func facts(_ format: ImageFormat) -> ImageFacts? {
         do throws(ImageFacts.Failure) {
             var facts = try ImageFacts(
                 format: format, width: pictureWidth, height: pictureHeight, channels: self.format.bytesPerPixel,
@@ -146,7 +146,7 @@ struct CheckedFrame {
             facts.frameCount = frameCount
             facts.loopCount = frameCount > 1 ? loopCount : 1
             facts.orientation = orientation
-            facts.colour = colour(registry)
+            facts.colour = colour
             return facts
         } catch {
             return nil

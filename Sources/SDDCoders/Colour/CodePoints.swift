@@ -18,6 +18,9 @@ package struct CodePoints: Equatable, Sendable {
     /// True for curves whose light has no upper end on paper: they are not converted.
     var isHDR: Bool { transfer == 16 || transfer == 18 }
 
+    /// True for what every format with code points can store.
+    var isOfMostFormats: Bool { [1, 9, 12].contains(primaries) && [1, 8, 13, 16, 18].contains(transfer) }
+
     /// Returns what converts the colours; `nil` if these numbers do not say how.
     var shaper: ColourShaper? {
         guard let curve, let matrix else { return nil }
@@ -27,7 +30,7 @@ package struct CodePoints: Equatable, Sendable {
     /// The curve to light (table 3).
     private var curve: ToneCurve? {
         switch transfer {
-        // What was filmed by this curve is shown by that of ITU-R BT.1886.
+        // Films that were stored by this curve are shown by that of ITU-R BT.1886.
         case 1, 6, 11, 14, 15: isOfStills ? .sRGB : .gamma(2.4)
         case 4: .gamma(2.2)
         case 5: .gamma(2.8)

@@ -4,6 +4,7 @@ internal import SDDBase
 /// Converts pixels to sRGB: three curves to light, a matrix to the primaries of sRGB, and the curve of sRGB back. Colours
 /// that sRGB does not have are clipped, as browsers do it. Immutable; callable from any thread.
 final class ColourShaper: PixelConverting {
+    let takesBytesAlone = false
     private let curves: (ToneCurve, ToneCurve, ToneCurve)
     /// From linear light to linear sRGB.
     private let matrix: ColourMatrix

@@ -1,6 +1,6 @@
 internal import SDDBase
 
-/// What the library reads of a colour profile (ICC.1:2022). Every byte of it comes from a stranger: what is out of
+/// The parts of a colour profile that the library reads (ICC.1:2022). Every byte of it comes from a stranger: what is out of
 /// bounds is no profile. A value.
 struct ICCProfile {
     /// Data colour spaces (7.2.6).
@@ -11,7 +11,7 @@ struct ICCProfile {
     let name: String
     /// Whether it has tables from stored values to colours, which come before curves and a matrix (8.3 to 8.5).
     let hasTables: Bool
-    /// What converts the colours by curves and a matrix; `nil` if the profile has none, or none of use.
+    /// The conversion by curves and a matrix; `nil` if the profile has none, or none of use.
     let shaper: ColourShaper?
     /// The code points in the profile (9.2.17).
     let codePoints: CodePoints?
@@ -28,7 +28,8 @@ struct ICCProfile {
         hasTables = tables.contains { tags[$0] != nil }
         switch space {
         case .colour where header.isXYZ: shaper = Self.colourShaper(tags)
-        case .grey: shaper = tags[0x6b54_5243].flatMap { ToneCurve($0) }.map { ColourShaper(grey: $0) }  // 'kTRC'
+        case .grey where header.isXYZ:
+            shaper = tags[0x6b54_5243].flatMap { ToneCurve($0) }.map { ColourShaper(grey: $0) }  // 'kTRC'
         default: shaper = nil
         }
     }
@@ -131,12 +132,21 @@ struct ICCProfile {
         }
     }
 
-    /// Leaves out control characters, which a terminal would obey.
     private static func printable(_ letters: [Unicode.Scalar]) -> String {
         var text = ""
-        for letter in letters where letter.value >= 0x20 && !(0x7f...0x9f).contains(letter.value) {
-            text.unicodeScalars.append(letter)
+        text.unicodeScalars.append(contentsOf: letters)
+        return printable(text)
+    }
+
+    /// Leaves out control characters, which a terminal would obey, and those that change the direction of a line.
+    static func printable(_ text: String) -> String {
+        var made = ""
+        for letter in text.unicodeScalars {
+            switch letter.value {
+            case 0..<0x20, 0x7f...0x9f, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: continue
+            default: made.unicodeScalars.append(letter)
+            }
         }
-        return text
+        return made
     }
 }

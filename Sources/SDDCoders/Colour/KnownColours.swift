@@ -13,6 +13,8 @@ final class KnownColours: @unchecked Sendable {
     private let isBusy = Atomic(false)
 
     private static let most = 8
+    /// Bytes of the largest profile that is kept here.
+    private static let largest = 1 << 20
 
     /// Returns what a description means; `nil` if it says nothing that can be used.
     func colour(of description: ColourDescription) -> PictureColour? {
@@ -21,7 +23,8 @@ final class KnownColours: @unchecked Sendable {
             return found
         }
         guard let made = PictureColour.made(of: description) else { return nil }
-        // What is replaced is freed after the others may come in again.
+        if made.byteCount > Self.largest { return made }
+        // The replaced one is freed after the others may come in again.
         let replaced = whenFree { () -> PictureColour? in
             if known.count < Self.most {
                 known.append(made)

@@ -62,7 +62,7 @@ extension ToneCurve {
     private static func sampled(_ cursor: inout ByteCursor) -> ToneCurve? {
         guard let count = cursor.number32(), count <= mostValues else { return nil }
         if count == 0 { return .linear }
-        if count == 1 { return cursor.number16().map { gamma(Double($0) / 256) } }
+        if count == 1 { return cursor.number16().flatMap { $0 > 0 ? gamma(Double($0) / 256) : nil } }
         guard let samples = cursor.take(2 * count) else { return nil }
         return .table((0..<count).map { Float(Int(samples[2 * $0]) << 8 | Int(samples[2 * $0 + 1])) / 65_535 })
     }

@@ -38,7 +38,7 @@ struct APNGEncoder {
         try addChunk(
             .fcTL, takeNumber() + control + Self.digits(numerator << 16 | denominator) + [0, 0])
         let part = try area == FrameArea(of: frame) ? frame : Self.part(area, of: frame)
-        let png = try encoder.encode(part, isOpaque: false, EncodedColour.Parts())
+        let png = try encoder.encode(part, isOpaque: false, StoredColour())
         let isPicture = before == nil
         // Safety: `png` lives until the loop has ended.
         for chunk in PNGChunks(png.pointer) where chunk.name == .IDAT {

@@ -34,6 +34,8 @@ package enum EncodeError: Error, Equatable {
     case unsupported
     /// The installed coder of the format cannot be loaded. The value is the reason, without a full stop.
     case notLoaded(String)
+    /// The format does not take the colour profile. It is not thrown to callers.
+    case profileRefused
     /// A frame cannot be decoded.
     case frame(CoderError)
     /// The C library failed for another reason.

@@ -1,6 +1,6 @@
-package import SDDBase
+internal import SDDBase
 
-/// What is stored of a picture's colours beside its pixels. A value.
+/// The choice of what is stored of a picture's colours beside its pixels. A value.
 package struct EncodedColour: Sendable {
     private let colour: PictureColour?
     private let isConverted: Bool
@@ -17,46 +17,37 @@ package struct EncodedColour: Sendable {
         self.init(colour: image.colour, isConverted: image.isConverted, isForItself: isForItself)
     }
 
-    /// What a format stores.
-    package struct Parts {
-        package var profile: Bytes?
-        package var codePoints: CodePoints?
-        var gamma: Int?
-        var chromaticities: [Int]?
-        var isSRGB = false
-        /// What converted pixels were before, see `ColourNote`.
-        var note: [UInt8] = []
-
-        package init() {}
-    }
-
     /// Returns the parts that a format stores. Pixels in sRGB need none.
-    func parts(for format: ImageFormat) -> Parts {
-        var parts = Parts()
+    /// - Parameter byteLimit: largest size of the file; 0 means no limit. A profile takes less than half of it.
+    func parts(for format: ImageFormat, byteLimit: Int64 = 0) -> StoredColour {
+        var parts = StoredColour()
         guard let colour else { return parts }
         if isConverted {
-            if isForItself { parts.note = ColourNote.bytes(of: colour.description) }
+            if isForItself { parts.note = ColourNote.bytes(of: colour) }
             return parts
         }
         let description = colour.description
-        if colour.hasProfileOfColours { parts.profile = description.profile }
-        if format == .jpeg { return parts }
-        parts.codePoints = description.codePoints
-        guard format == .png else { return parts }
-        parts.isSRGB = description.isSRGB
-        if !parts.isSRGB { (parts.gamma, parts.chromaticities) = (description.gamma, description.chromaticities) }
+        switch colour.origin {
+        case .profile:
+            guard let profile = description.profile, byteLimit <= 0 || profile.count < byteLimit / 2 else { break }
+            parts.profile = profile
+        case .codePoints where format != .jpeg && format != .webp:
+            guard let points = description.codePoints, format == .png || points.isOfMostFormats else { break }
+            parts.codePoints = points
+        case .gamma where format == .png:
+            (parts.gamma, parts.chromaticities) = (description.gamma, description.chromaticities)
+        case .sRGBChunk where format == .png: parts.isSRGB = true
+        default: break
+        }
         return parts
     }
 
-    /// What converts the frames of an animation to sRGB; `nil` if they are.
+    /// The conversion of an animation's frames to sRGB; `nil` if they are.
     var converterOfFrames: (any PixelConverting)? { isConverted || colour?.kind == .inks ? nil : colour?.converter }
 
-    /// Returns what converts the pixels to sRGB first; `nil` if the format can say what they are.
-    func converter(for format: ImageFormat) -> (any PixelConverting)? {
-        guard !isConverted, let converter = colour?.converter, colour?.kind != .inks else { return nil }
-        let parts = parts(for: format)
-        let isSaid =
-            parts.profile != nil || parts.codePoints != nil || parts.gamma != nil || parts.chromaticities != nil
-        return isSaid ? nil : converter
+    /// Returns what converts the pixels to sRGB first; `nil` if they are, or if it is stored what they are.
+    func converter(ifNotSaidBy parts: StoredColour) -> (any PixelConverting)? {
+        let isSaid = parts.profile != nil || parts.codePoints != nil || parts.gamma != nil || parts.isSRGB
+        return isSaid ? nil : converterOfFrames
     }
 }

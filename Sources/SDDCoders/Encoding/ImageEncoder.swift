@@ -14,13 +14,22 @@ package enum ImageEncoder {
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
         let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
-        if let converter = colour.converter(for: format) { made = try converted(made, by: converter) }
-        let parts = colour.parts(for: format)
+        let parts = colour.parts(for: format, byteLimit: options.byteLimit)
+        if let converter = colour.converter(ifNotSaidBy: parts) { made = try converted(made, by: converter) }
         if let coder = try coder(for: format, in: registry) { return try encode(made, parts, with: coder, options) }
         switch format {
         case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, parts, options)
-        case .png: return try encodePNG(made, isOpaque: isOpaque, parts, options)
+        case .png: break
         default: throw .unsupported
+        }
+        do throws(EncodeError) {
+            return try encodePNG(made, isOpaque: isOpaque, parts, options)
+        } catch .profileRefused {
+            // libpng takes fewer profiles than a JPEG may have.
+            if let converter = colour.converterOfFrames { made = try converted(made, by: converter) }
+            return try encodePNG(made, isOpaque: isOpaque, StoredColour(), options)
+        } catch {
+            throw error
         }
     }
 
@@ -44,7 +53,8 @@ package enum ImageEncoder {
         if let format = options.format, format != .jpeg, format != .png, try coder(for: format, in: registry) == nil,
             let coder = try coder(for: format, in: registry, ofFrames: true)
         {
-            return try encodeFrames(of: image, with: coder, options)
+            let still = Image(pixels: pixels, format: nil, bytes: nil, form: image.form, colour: image.colour)
+            return try encodeFrames(of: still, with: coder, options)
         }
         return try encode(pixels, options, colour: EncodedColour(of: image), registry: registry)
     }
@@ -66,7 +76,7 @@ package enum ImageEncoder {
     }
 
     private static func encodeJPEG(
-        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, _ options: EncodeOptions
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: StoredColour, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         let encoder = try JPEGEncoder()
         return try encodeToFit(options) { quality, limit throws(EncodeError) in
@@ -85,7 +95,7 @@ package enum ImageEncoder {
     }
 
     private static func encode(
-        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, with coder: any AppCoder, _ options: EncodeOptions
+        _ pixels: PixelBuffer, _ colour: StoredColour, with coder: any AppCoder, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         try encodeToFit(options) { quality, limit throws(EncodeError) in
             let bytes: Bytes
@@ -135,7 +145,7 @@ package enum ImageEncoder {
     /// Encodes a PNG as large as the byte limit allows. PNG has no quality setting, so only the size can be reduced;
     /// the file size is roughly proportional to the area.
     private static func encodePNG(
-        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, _ options: EncodeOptions
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: StoredColour, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         let encoder = try PNGEncoder()
         var (made, scale) = (pixels, 1.0)

@@ -23,7 +23,7 @@ final class JPEGEncoder {
     ///   - isOpaque: whether the pixels are opaque; passed in because it is costly to compute.
     ///   - limit: largest number of bytes; the encode fails with `.doesNotFit` as soon as it is exceeded.
     func encode(
-        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, quality: Int, limit: Int,
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: StoredColour, quality: Int, limit: Int,
         _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         guard pixels.width <= Self.longestSide, pixels.height <= Self.longestSide else { throw .doesNotFit }
@@ -46,7 +46,7 @@ final class JPEGEncoder {
 
     /// Writes all that comes before the pixels.
     private func start(
-        _ picture: inout sddj_picture, _ colour: EncodedColour.Parts, _ bytes: EncodedBytes
+        _ picture: inout sddj_picture, _ colour: StoredColour, _ bytes: EncodedBytes
     ) throws(EncodeError) {
         defer { withExtendedLifetime(colour) {} }
         (picture.profile, picture.profile_size) = (

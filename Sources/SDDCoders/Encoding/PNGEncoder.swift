@@ -18,7 +18,7 @@ final class PNGEncoder {
     /// Encodes pixels as a PNG.
     /// - Parameter isOpaque: whether the pixels are opaque; passed in because it is costly to compute.
     func encode(
-        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: StoredColour
     ) throws(EncodeError) -> Bytes {
         let (layout, feed) = Self.feed(pixels, isOpaque: isOpaque)
         var picture = sddp_picture(
@@ -38,7 +38,7 @@ final class PNGEncoder {
 
     /// Writes all that comes before the pixels.
     private func start(
-        _ picture: inout sddp_picture, _ colour: EncodedColour.Parts, _ bytes: EncodedBytes
+        _ picture: inout sddp_picture, _ colour: StoredColour, _ bytes: EncodedBytes
     ) throws(EncodeError) {
         defer { withExtendedLifetime(colour) {} }
         (picture.profile, picture.profile_size) = (
@@ -63,7 +63,7 @@ final class PNGEncoder {
     }
 
     /// Returns the chunks that say what the colours are, besides a profile (PNG, Third Edition, 11.3.2).
-    private static func chunks(_ colour: EncodedColour.Parts) -> [(name: PNGChunkName, data: [UInt8])] {
+    private static func chunks(_ colour: StoredColour) -> [(name: PNGChunkName, data: [UInt8])] {
         var chunks: [(name: PNGChunkName, data: [UInt8])] = []
         if let points = colour.codePoints {
             chunks.append((.cICP, [UInt8(clamping: points.primaries), UInt8(clamping: points.transfer), 0, 1]))
@@ -97,6 +97,7 @@ final class PNGEncoder {
         case SDDP_ENCODED: return
         case SDDP_NOT_TAKEN: throw bytes.refusal ?? .failed
         case SDDP_ENCODE_NO_MEMORY: throw .noMemory
+        case SDDP_PROFILE_REFUSED: throw .profileRefused
         default: throw .failed
         }
     }

@@ -27,7 +27,7 @@ package struct ImageFacts: Equatable, Sendable {
     package var hidesStill = false
     /// Exif orientation, 1 to 8.
     package var orientation = 1
-    /// What the picture says of its colours; `nil` if that is nothing, or was not read.
+    /// The colours that the picture states; `nil` if that is nothing, or was not read.
     package var colour: PictureColour?
     /// True if `colour` is what a note says, and the encoded pixels are in sRGB already.
     var isNoted = false

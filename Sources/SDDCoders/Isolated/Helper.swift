@@ -263,8 +263,9 @@ final class Helper: @unchecked Sendable {
         guard reply.profile_size <= UInt64(ColourDescription.largestProfile), !isTooFar, end <= UInt64(Int64.max),
             try map(Int(end)), let base = pixels.base
         else { throw CoderError(.decoder, "it answered with a profile that it does not have") }
-        return try Bytes.copy(
-            UnsafeRawBufferPointer(start: base + Int(reply.profile_offset), count: Int(reply.profile_size)))
+        let place = UnsafeRawBufferPointer(start: base + Int(reply.profile_offset), count: Int(reply.profile_size))
+        guard let copy = Bytes(copying: place) else { throw CoderError(.noMemory, "\(place.count) bytes of a profile") }
+        return copy
     }
 
     private func map(_ end: Int) throws(CoderError) -> Bool {

@@ -12,7 +12,7 @@ package struct Animation: Sendable {
     private var sharesFirst = false
     /// Exif orientation, 1 to 8.
     private let orientation: Int
-    /// What converts the frames to sRGB; `nil` if they stay as stored.
+    /// The conversion of the frames to sRGB; `nil` if they stay as stored.
     private let converter: (any PixelConverting)?
     package let frameCount: Int
     /// Number of times the animation plays; 0 means forever.
@@ -55,7 +55,7 @@ package struct Animation: Sendable {
     init(_ frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int) {
         self.frames = .ready(frames.map(\.pixels), durations: frames.map(\.duration))
         form = DecodeOptions(format: frames.first?.pixels.format ?? .rgba8)
-        orientation = 1
+        (orientation, converter) = (1, nil)
         frameCount = frames.count
         self.loopCount = loopCount
         sharesFirst = true
@@ -159,8 +159,8 @@ package struct Animation: Sendable {
     private func shaped(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
         let made = try reduced(canvas)
         guard let converter else { return made }
-        // What is installed converts 8 bits a channel.
-        let isNarrow = converter is ProfileEngine
+        // Little CMS is asked for 8 bits a channel.
+        let isNarrow = converter.takesBytesAlone
         let own = made === canvas || isNarrow ? try made.straightCopy(isNarrow: isNarrow) : made
         try converter.convert(own)
         return own

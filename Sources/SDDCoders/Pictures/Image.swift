@@ -19,7 +19,7 @@ package final class Image: Sendable {
     package let bytes: Bytes?
     /// Facts about the picture as stored, from its bytes; `nil` if they are unknown.
     package let facts: ImageFacts?
-    /// What the picture says of its colours, before any conversion; `nil` if that is nothing.
+    /// The colours that the picture states, before any conversion; `nil` if that is nothing.
     package let colour: PictureColour?
     /// The form that was requested, without functions of the application.
     package let form: DecodeOptions
@@ -113,9 +113,12 @@ package final class Image: Sendable {
     /// Whether the image is what a request for `wanted` gets. If the pixels are not decoded yet, that is so only for a
     /// form that decodes later.
     package func serves(_ wanted: DecodeOptions) -> Bool {
-        var own = form
+        var (own, wanted) = (form, wanted)
+        // Only a load takes one for the other, and it has said so already.
+        if own.colour == .usual { own.colour = .asStored }
+        if wanted.colour == .usual { wanted.colour = .asStored }
         // Pixels that cannot be converted are the same either way.
-        if colour?.isConvertible != true { own.colour = wanted.colour }
+        if colour?.isConvertible != true, colour?.mayNeedEngine != true { own.colour = wanted.colour }
         return wanted.isServed(by: own) || (ready != nil && wanted.isServedReady(by: own))
     }
 

@@ -17,6 +17,18 @@ extension PixelBuffer {
         }
     }
 
+    /// The number of rows from the top, without those at the end that are all zeros.
+    var rowsAboveZeros: Int {
+        var rows = height
+        let count = width * format.bytesPerPixel
+        while rows > 0 {
+            let row = UnsafeRawBufferPointer(start: base + (rows - 1) * stride, count: count)
+            guard row.allSatisfy({ $0 == 0 }) else { break }
+            rows -= 1
+        }
+        return rows
+    }
+
     /// Clears the rows from `row` on, so that they do not show previous contents of the memory, such as another
     /// picture.
     func clear(from row: Int) {

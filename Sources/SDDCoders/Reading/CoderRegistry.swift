@@ -193,7 +193,7 @@ package struct CoderRegistry: Sendable {
     /// Encodes pixels with one of the application's coders.
     /// - Parameter quality: 1 to 100.
     package static func encode(
-        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, with coder: any AppCoder, quality: Int
+        _ pixels: PixelBuffer, _ colour: StoredColour, with coder: any AppCoder, quality: Int
     ) throws(CoderError) -> Bytes {
         let bytes = ByteBuilder()
         let narrow = pixels.format == .rgba8 ? pixels : try pixels.straightCopy(isNarrow: true)

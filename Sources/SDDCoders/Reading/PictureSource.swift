@@ -86,7 +86,7 @@ struct PictureSource {
     }
 
     /// Approximate number of bytes of each pixel that the reader makes.
-    var bytesPerPixel: Int { wanted.source.bytesPerPixel + (narrows ? 4 : 0) + (needsEngine ? 8 : 0) }
+    var bytesPerPixel: Int { wanted.source.bytesPerPixel + (narrows ? 4 : 0) }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
         DecodeTask(

@@ -59,11 +59,11 @@ extension PictureStream {
             step.lacksRoom = bytes
             return step
         }
-        guard let frame = try picture.next(), let facts = frame.facts(coder.format, registry) else {
+        guard let frame = try picture.next(), let facts = facts(of: frame, coder, for: forms) else {
             throw CoderError(.coder, "coder \(coder.name): no frame")
         }
-        // A body that arrived at once has them here first.
-        self.facts = self.facts ?? facts
+        // Those of a body that was still arriving may lack the colours.
+        self.facts = facts
         var step = Step()
         step.facts = facts
         let sources = sources(of: forms, facts)
@@ -76,13 +76,7 @@ extension PictureStream {
             return step
         }
         let made = sources.map { source in
-            Result { () throws(CoderError) in
-                let plan = source.plan(frame.pictureWidth, frame.pictureHeight)
-                try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
-                let made = try frame.pixels(plan)
-                if source.key.isConverted { try facts.colour?.converter?.convert(made.pixels) }
-                return made
-            }
+            Result { () throws(CoderError) in try pixels(of: frame, facts, for: source) }
         }
         var whole = picture.task
         whole.wantedSide = 0
@@ -103,6 +97,17 @@ extension PictureStream {
         picture.close()
         step.reserved = roomOfMade(cost)
         return step
+    }
+
+    /// Returns pixels of a frame for a source, and how many of their rows are good if that is not all of them.
+    private func pixels(
+        of frame: CheckedFrame, _ facts: ImageFacts, for source: PictureSource
+    ) throws(CoderError) -> (pixels: PixelBuffer, goodRows: Int?) {
+        let plan = source.plan(frame.pictureWidth, frame.pictureHeight)
+        try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
+        let made = try frame.pixels(plan)
+        if source.key.isConverted { try facts.colour?.converter?.convert(made.pixels) }
+        return made
     }
 
     /// Tells a coder that draws the size that the largest of the forms needs.
@@ -227,7 +232,8 @@ extension PictureStream {
             format = coder.format
             if frame.pixels == nil { break }
             let checked = try arriving.picture.checked(frame)
-            guard let previewScans, let facts = checked.facts(coder.format, registry), !forms.isEmpty else { break }
+            guard let previewScans, let facts = facts(of: checked, coder, for: forms), !forms.isEmpty else { break }
+            self.facts = facts
             let rows = goodRows.map { min($0, checked.height) }
             guard rows ?? 1 > 0, arriving.shows(rows: rows, of: bytes.count) || previewScans == 0 else { break }
             try show(checked, rows: rows ?? checked.height, of: bytes, forms, facts, in: &step)

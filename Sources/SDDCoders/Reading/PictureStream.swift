@@ -26,10 +26,10 @@ package final class PictureStream: @unchecked Sendable {
     /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
     private var hasScans: Bool?
     /// Whether `facts` have the colours.
-    private var isColourRead = false
+    var isColourRead = false
     /// Whether the whole body is a progressive JPEG with all its scans; `nil` until that has been looked at.
     private var isRegular: Bool?
-    private var parts: [Part] = []
+    private var parts: [PicturePart] = []
     /// Indices in `parts` by key, so that a lookup among many forms is not linear.
     private var places: [PictureSource.Key: [Int]] = [:]
     private var reserved: (any MemoryReserved)?
@@ -39,35 +39,6 @@ package final class PictureStream: @unchecked Sendable {
     private var growth = 0
     private var hasBegun = false
     private var shownFrames = 0
-
-    /// One reader, and all forms that can be made from its pixels.
-    private struct Part {
-        let source: PictureSource
-        /// What converts the reader's pixels to sRGB; `nil` if they stay as stored.
-        let converter: (any PixelConverting)?
-        var reader: any PictureReading
-        var pixels: PixelBuffer?
-        /// The reason why this reader gives no pixels, although the body may be good.
-        var failure: CoderError?
-
-        var isOver: Bool { pixels != nil || failure != nil }
-
-        /// Returns pixels of the reader, which nobody else has, in sRGB if that is wanted.
-        func converted(_ pixels: PixelBuffer) throws(CoderError) -> PixelBuffer {
-            guard let converter else { return pixels }
-            try converter.convert(pixels)
-            return source.narrows ? try pixels.straightCopy(isNarrow: true) : pixels
-        }
-
-        mutating func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
-            do throws(CoderError) {
-                pixels = try reader.read(bytes, isLast: isLast).map { read throws(CoderError) in try converted(read) }
-            } catch {
-                guard error.isOfForm else { throw error }
-                failure = error
-            }
-        }
-    }
 
     /// The outcome of one call of `read`.
     package struct Step {
@@ -155,7 +126,8 @@ package final class PictureStream: @unchecked Sendable {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
         var step = Step()
         step.facts = facts
-        guard isColourKnown(bytes, isLast: isLast) else { return step }
+        guard isColourKnown(bytes, forms, isLast: isLast) else { return step }
+        step.facts = facts
         try setParts(for: forms, of: bytes, isLast: isLast)
         guard try isCostKnown(bytes, isLast: isLast) else { return step }
         if try !hasRoom(for: bytes, isLast: isLast) {
@@ -202,18 +174,6 @@ package final class PictureStream: @unchecked Sendable {
         return true
     }
 
-    /// Reads what the picture says of its colours, once all of that has arrived. A JPEG may say it until its first scan,
-    /// and no reader takes memory before that.
-    private func isColourKnown(_ bytes: Bytes, isLast: Bool) -> Bool {
-        guard let known = facts, !isColourRead else { return true }
-        if known.format == .jpeg, !isLast, ImageFacts.hasScanForEachComponent(bytes.pointer) == nil { return false }
-        isColourRead = true
-        let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
-        facts?.colour = (noted ?? PictureColour.stated(by: bytes, known))?.asking(registry)
-        facts?.isNoted = noted != nil
-        return true
-    }
-
     /// Returns a hint for a body of a known format that nothing decodes.
     private static func missingCoder(_ bytes: Bytes) -> String {
         guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else { return "" }
@@ -250,7 +210,7 @@ package final class PictureStream: @unchecked Sendable {
         for form in forms where part(for: form) == nil {
             var source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
             source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
-            var part = Part(
+            var part = PicturePart(
                 source: source, converter: source.key.isConverted ? facts?.colour?.converter : nil,
                 reader: try makeReader(source, coder))
             part.failure = failure(of: source)
@@ -389,7 +349,7 @@ package final class PictureStream: @unchecked Sendable {
 
     private func place(for form: DecodeOptions) -> Int? { placesOfParts(for: form).first }
 
-    private func part(for form: DecodeOptions) -> Part? { place(for: form).map { parts[$0] } }
+    private func part(for form: DecodeOptions) -> PicturePart? { place(for: form).map { parts[$0] } }
 }
 
 // MARK: - Pictures
@@ -455,7 +415,7 @@ extension PictureStream {
         }
         for (part, forms) in zip(parts, shown) where !part.isOver {
             guard let made = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
-            let preview = Preview(pixels: try part.converted(made.pixels), goodRows: made.goodRows)
+            let preview = Preview(pixels: try part.converted(made.pixels, isWhole: false), goodRows: made.goodRows)
             for form in forms {
                 images.append((form, try previewImage(form, of: preview, frames)))
             }

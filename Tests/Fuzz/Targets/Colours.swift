@@ -8,7 +8,7 @@ public func fuzzColour(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count) else {
         return Verdict.rejected
     }
-    if let noted = ColourNote.description(body.pointer) { checkNote(of: noted) }
+    _ = ColourNote.colour(body.pointer)
     var description = ColourDescription()
     description.profile = body
     description.isGrey = input.control[0] & 1 != 0
@@ -20,8 +20,8 @@ public func fuzzColour(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     if input.control[0] & 4 != 0 {
         description.chromaticities = (0..<8).map { Int(input.control[$0]) << (input.control[7 - $0] & 15) }
     }
-    checkNote(of: description)
     guard let colour = PictureColour.made(of: description) else { return Verdict.rejected }
+    checkNote(of: colour)
     if let name = colour.name.pointer, String(validatingCString: name) == nil { finding("a name that is not UTF-8") }
     guard let converter = colour.converter else { return Verdict.interesting }
     for format in [PixelFormat.rgba8, .rgb8, .grey8, .rgba16] { convertAll(by: converter, format) }
@@ -41,11 +41,7 @@ private func convertAll(by converter: any PixelConverting, _ format: PixelFormat
     do { try converter.convert(pixels) } catch {}
 }
 
-private func checkNote(of description: ColourDescription) {
-    let note = ColourNote.bytes(of: description)
-    guard !note.isEmpty else { return }
-    let again = note.withUnsafeBytes { ColourNote.description($0) }
-    guard let again, again.profile?.count ?? 0 == description.profile?.count ?? 0 else {
-        finding("a note that says something else")
-    }
+private func checkNote(of colour: PictureColour) {
+    let again = ColourNote.bytes(of: colour).withUnsafeBytes { ColourNote.colour($0) }
+    guard let again, again.kind == colour.kind, again.isConvertible else { finding("a note that says something else") }
 }

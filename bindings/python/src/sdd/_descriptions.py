@@ -22,6 +22,9 @@ exact: Whether scaling takes exact area means, for half as much time again; defa
 colour: Colours of the pixels: "srgb": converted from what the picture says of them, as browsers do
     it; "stored": as in the file, see `Image.colour`. Default: "srgb" for loads, "stored" for
     everything else.
+still: Of an animated picture only the still picture, as programs show it that know no animations:
+    that of the file for an animated PNG whose first frame it is not. Overrides preload_all_frames
+    and first_frame_only. Default: False.
 """,
     "TransferOptions": """\
 headers: Header fields of this request, which replace the downloader's by name; None removes the

@@ -300,6 +300,7 @@ pub const SDD_IMAGE_FORMAT_PDF: _bindgen_ty_7 = 9;
 pub const SDD_IMAGE_FORMAT_SVG: _bindgen_ty_7 = 10;
 pub const SDD_IMAGE_FORMAT_JXL: _bindgen_ty_7 = 11;
 pub const SDD_IMAGE_FORMAT_ICO: _bindgen_ty_7 = 12;
+pub const SDD_IMAGE_FORMAT_ICC: _bindgen_ty_7 = 13;
 pub const SDD_IMAGE_FORMAT_APPLICATION: _bindgen_ty_7 = 1000;
 pub type _bindgen_ty_7 = sdd_image_format;
 extern "C" {
@@ -326,6 +327,15 @@ extern "C" {
 extern "C" {
     pub fn sdd_image_decode_pixels(image: *mut sdd_image) -> sdd_status;
 }
+pub type sdd_colour_kind = i32;
+pub const SDD_COLOUR_KIND_UNSTATED: _bindgen_ty_8 = 0;
+pub const SDD_COLOUR_KIND_SRGB: _bindgen_ty_8 = 1;
+pub const SDD_COLOUR_KIND_MATRIX: _bindgen_ty_8 = 2;
+pub const SDD_COLOUR_KIND_GREY: _bindgen_ty_8 = 3;
+pub const SDD_COLOUR_KIND_TABLES: _bindgen_ty_8 = 4;
+pub const SDD_COLOUR_KIND_INKS: _bindgen_ty_8 = 5;
+pub const SDD_COLOUR_KIND_HDR: _bindgen_ty_8 = 6;
+pub type _bindgen_ty_8 = sdd_colour_kind;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_image_info {
@@ -344,9 +354,37 @@ pub struct sdd_image_info {
     pub is_preview: i32,
     pub is_partial: i32,
     pub is_scaled: i32,
+    pub colour_kind: sdd_colour_kind,
+    pub is_converted: i32,
 }
 extern "C" {
     pub fn sdd_image_get_info(image: *mut sdd_image, info: *mut sdd_image_info) -> sdd_status;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_image_colour {
+    pub struct_size: usize,
+    pub kind: sdd_colour_kind,
+    pub is_converted: i32,
+    pub name: *const ::std::os::raw::c_char,
+    pub icc_profile: *const ::std::os::raw::c_void,
+    pub icc_profile_size: usize,
+    pub primaries: i32,
+    pub transfer: i32,
+    pub gamma: i32,
+    pub chromaticities: [i32; 8usize],
+}
+impl Default for sdd_image_colour {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn sdd_image_get_colour(image: *mut sdd_image, colour: *mut sdd_image_colour) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_image_bytes(image: *mut sdd_image) -> *mut sdd_bytes;
@@ -364,10 +402,10 @@ extern "C" {
     pub fn sdd_image_frame(image: *mut sdd_image, index: i32, frame: *mut *mut sdd_image) -> sdd_status;
 }
 pub type sdd_metadata_kind = i32;
-pub const SDD_METADATA_ICC: _bindgen_ty_8 = 1;
-pub const SDD_METADATA_EXIF: _bindgen_ty_8 = 2;
-pub const SDD_METADATA_XMP: _bindgen_ty_8 = 3;
-pub type _bindgen_ty_8 = sdd_metadata_kind;
+pub const SDD_METADATA_ICC: _bindgen_ty_9 = 1;
+pub const SDD_METADATA_EXIF: _bindgen_ty_9 = 2;
+pub const SDD_METADATA_XMP: _bindgen_ty_9 = 3;
+pub type _bindgen_ty_9 = sdd_metadata_kind;
 extern "C" {
     pub fn sdd_image_metadata(
         image: *mut sdd_image,
@@ -408,6 +446,30 @@ extern "C" {
         pixel_format: sdd_pixel_format,
         pixels: *const ::std::os::raw::c_void,
         stride: usize,
+        out: *mut *mut sdd_image,
+    ) -> sdd_status;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_animation_frame {
+    pub struct_size: usize,
+    pub image: *mut sdd_image,
+    pub duration_us: i64,
+}
+impl Default for sdd_animation_frame {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn sdd_image_create_animation(
+        frames: *const sdd_animation_frame,
+        count: usize,
+        loop_count: i32,
         out: *mut *mut sdd_image,
     ) -> sdd_status;
 }
@@ -482,14 +544,14 @@ impl Default for sdd_metrics {
     }
 }
 pub type sdd_origin = i32;
-pub const SDD_ORIGIN_NONE: _bindgen_ty_9 = 0;
-pub const SDD_ORIGIN_NETWORK: _bindgen_ty_9 = 1;
-pub const SDD_ORIGIN_MEMORY: _bindgen_ty_9 = 2;
-pub const SDD_ORIGIN_DISK: _bindgen_ty_9 = 3;
-pub const SDD_ORIGIN_HTTP_FRESH: _bindgen_ty_9 = 4;
-pub const SDD_ORIGIN_HTTP_REVALIDATED: _bindgen_ty_9 = 5;
-pub const SDD_ORIGIN_HTTP_STALE: _bindgen_ty_9 = 6;
-pub type _bindgen_ty_9 = sdd_origin;
+pub const SDD_ORIGIN_NONE: _bindgen_ty_10 = 0;
+pub const SDD_ORIGIN_NETWORK: _bindgen_ty_10 = 1;
+pub const SDD_ORIGIN_MEMORY: _bindgen_ty_10 = 2;
+pub const SDD_ORIGIN_DISK: _bindgen_ty_10 = 3;
+pub const SDD_ORIGIN_HTTP_FRESH: _bindgen_ty_10 = 4;
+pub const SDD_ORIGIN_HTTP_REVALIDATED: _bindgen_ty_10 = 5;
+pub const SDD_ORIGIN_HTTP_STALE: _bindgen_ty_10 = 6;
+pub type _bindgen_ty_10 = sdd_origin;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_outcome {
@@ -577,19 +639,24 @@ impl Default for sdd_pixel_allocator {
     }
 }
 pub type sdd_fit = i32;
-pub const SDD_FIT_DEFAULT: _bindgen_ty_10 = 0;
-pub const SDD_FIT_INSIDE: _bindgen_ty_10 = 1;
-pub const SDD_FIT_FILL: _bindgen_ty_10 = 2;
-pub const SDD_FIT_STRETCH: _bindgen_ty_10 = 3;
-pub type _bindgen_ty_10 = sdd_fit;
+pub const SDD_FIT_DEFAULT: _bindgen_ty_11 = 0;
+pub const SDD_FIT_INSIDE: _bindgen_ty_11 = 1;
+pub const SDD_FIT_FILL: _bindgen_ty_11 = 2;
+pub const SDD_FIT_STRETCH: _bindgen_ty_11 = 3;
+pub type _bindgen_ty_11 = sdd_fit;
 pub type sdd_damage_mode = i32;
-pub const SDD_DAMAGE_REFUSE: _bindgen_ty_11 = 0;
-pub const SDD_DAMAGE_KEEP_REST: _bindgen_ty_11 = 1;
-pub type _bindgen_ty_11 = sdd_damage_mode;
+pub const SDD_DAMAGE_REFUSE: _bindgen_ty_12 = 0;
+pub const SDD_DAMAGE_KEEP_REST: _bindgen_ty_12 = 1;
+pub type _bindgen_ty_12 = sdd_damage_mode;
 pub type sdd_scaling = i32;
-pub const SDD_SCALING_FAST: _bindgen_ty_12 = 0;
-pub const SDD_SCALING_EXACT: _bindgen_ty_12 = 1;
-pub type _bindgen_ty_12 = sdd_scaling;
+pub const SDD_SCALING_FAST: _bindgen_ty_13 = 0;
+pub const SDD_SCALING_EXACT: _bindgen_ty_13 = 1;
+pub type _bindgen_ty_13 = sdd_scaling;
+pub type sdd_colour = i32;
+pub const SDD_COLOUR_DEFAULT: _bindgen_ty_14 = 0;
+pub const SDD_COLOUR_AS_STORED: _bindgen_ty_14 = 1;
+pub const SDD_COLOUR_SRGB: _bindgen_ty_14 = 2;
+pub type _bindgen_ty_14 = sdd_colour;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_decode_options {
@@ -610,6 +677,7 @@ pub struct sdd_decode_options {
     pub pixels: *mut ::std::os::raw::c_void,
     pub pixels_size: usize,
     pub pixels_stride: usize,
+    pub colour: sdd_colour,
     pub still: i32,
 }
 impl Default for sdd_decode_options {
@@ -630,10 +698,10 @@ extern "C" {
     ) -> sdd_status;
 }
 pub type sdd_chroma = i32;
-pub const SDD_CHROMA_420: _bindgen_ty_13 = 0;
-pub const SDD_CHROMA_422: _bindgen_ty_13 = 1;
-pub const SDD_CHROMA_444: _bindgen_ty_13 = 2;
-pub type _bindgen_ty_13 = sdd_chroma;
+pub const SDD_CHROMA_420: _bindgen_ty_15 = 0;
+pub const SDD_CHROMA_422: _bindgen_ty_15 = 1;
+pub const SDD_CHROMA_444: _bindgen_ty_15 = 2;
+pub type _bindgen_ty_15 = sdd_chroma;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_encode_options {
@@ -646,6 +714,7 @@ pub struct sdd_encode_options {
     pub progressive: i32,
     pub chroma: sdd_chroma,
     pub max_bytes: i64,
+    pub animated: i32,
 }
 extern "C" {
     pub fn sdd_image_encode(
@@ -655,26 +724,26 @@ extern "C" {
     ) -> sdd_status;
 }
 pub type sdd_transform_kind = i32;
-pub const SDD_TRANSFORM_RESIZE: _bindgen_ty_14 = 1;
-pub const SDD_TRANSFORM_CROP: _bindgen_ty_14 = 2;
-pub const SDD_TRANSFORM_FLIP: _bindgen_ty_14 = 3;
-pub const SDD_TRANSFORM_ROTATE: _bindgen_ty_14 = 4;
-pub const SDD_TRANSFORM_ROUND_CORNERS: _bindgen_ty_14 = 5;
-pub const SDD_TRANSFORM_CALLBACK: _bindgen_ty_14 = 6;
-pub const SDD_TRANSFORM_BORDER: _bindgen_ty_14 = 7;
-pub const SDD_TRANSFORM_TINT: _bindgen_ty_14 = 8;
-pub const SDD_TRANSFORM_BLUR: _bindgen_ty_14 = 9;
-pub type _bindgen_ty_14 = sdd_transform_kind;
+pub const SDD_TRANSFORM_RESIZE: _bindgen_ty_16 = 1;
+pub const SDD_TRANSFORM_CROP: _bindgen_ty_16 = 2;
+pub const SDD_TRANSFORM_FLIP: _bindgen_ty_16 = 3;
+pub const SDD_TRANSFORM_ROTATE: _bindgen_ty_16 = 4;
+pub const SDD_TRANSFORM_ROUND_CORNERS: _bindgen_ty_16 = 5;
+pub const SDD_TRANSFORM_CALLBACK: _bindgen_ty_16 = 6;
+pub const SDD_TRANSFORM_BORDER: _bindgen_ty_16 = 7;
+pub const SDD_TRANSFORM_TINT: _bindgen_ty_16 = 8;
+pub const SDD_TRANSFORM_BLUR: _bindgen_ty_16 = 9;
+pub type _bindgen_ty_16 = sdd_transform_kind;
 pub type sdd_flip = i32;
-pub const SDD_FLIP_HORIZONTAL: _bindgen_ty_15 = 1;
-pub const SDD_FLIP_VERTICAL: _bindgen_ty_15 = 2;
-pub type _bindgen_ty_15 = sdd_flip;
+pub const SDD_FLIP_HORIZONTAL: _bindgen_ty_17 = 1;
+pub const SDD_FLIP_VERTICAL: _bindgen_ty_17 = 2;
+pub type _bindgen_ty_17 = sdd_flip;
 pub type sdd_corners = i32;
-pub const SDD_CORNER_TOP_LEFT: _bindgen_ty_16 = 1;
-pub const SDD_CORNER_TOP_RIGHT: _bindgen_ty_16 = 2;
-pub const SDD_CORNER_BOTTOM_LEFT: _bindgen_ty_16 = 4;
-pub const SDD_CORNER_BOTTOM_RIGHT: _bindgen_ty_16 = 8;
-pub type _bindgen_ty_16 = sdd_corners;
+pub const SDD_CORNER_TOP_LEFT: _bindgen_ty_18 = 1;
+pub const SDD_CORNER_TOP_RIGHT: _bindgen_ty_18 = 2;
+pub const SDD_CORNER_BOTTOM_LEFT: _bindgen_ty_18 = 4;
+pub const SDD_CORNER_BOTTOM_RIGHT: _bindgen_ty_18 = 8;
+pub type _bindgen_ty_18 = sdd_corners;
 pub type sdd_transform_fn = ::std::option::Option<
     unsafe extern "C" fn(image: *mut sdd_image, user_data: *mut ::std::os::raw::c_void) -> *mut sdd_image,
 >;
@@ -736,6 +805,33 @@ extern "C" {
         size: usize,
         out: *mut *mut sdd_image,
     ) -> sdd_status;
+}
+pub type sdd_gain_map_kind = i32;
+pub const SDD_GAIN_MAP_ISO: _bindgen_ty_19 = 1;
+pub const SDD_GAIN_MAP_ULTRA_HDR: _bindgen_ty_19 = 2;
+pub const SDD_GAIN_MAP_APPLE: _bindgen_ty_19 = 3;
+pub type _bindgen_ty_19 = sdd_gain_map_kind;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sdd_gain_map_info {
+    pub struct_size: usize,
+    pub kind: sdd_gain_map_kind,
+    pub is_base_hdr: i32,
+    pub offset: usize,
+    pub size: usize,
+    pub min_boost: [f64; 3usize],
+    pub max_boost: [f64; 3usize],
+    pub gamma: [f64; 3usize],
+    pub offset_sdr: [f64; 3usize],
+    pub offset_hdr: [f64; 3usize],
+    pub capacity_min: f64,
+    pub capacity_max: f64,
+}
+extern "C" {
+    pub fn sdd_image_get_gain_map_info(image: *mut sdd_image, info: *mut sdd_gain_map_info) -> sdd_status;
+}
+extern "C" {
+    pub fn sdd_image_gain_map(image: *mut sdd_image, map: *mut *mut sdd_image) -> sdd_status;
 }
 pub type sdd_request_modifier_fn = ::std::option::Option<
     unsafe extern "C" fn(draft: *mut sdd_draft, user_data: *mut ::std::os::raw::c_void) -> sdd_status,
@@ -924,6 +1020,10 @@ pub struct sdd_coder_frame {
     pub frame_count: i32,
     pub loop_count: i32,
     pub duration_us: i64,
+    pub icc_profile: *const ::std::os::raw::c_void,
+    pub icc_profile_size: usize,
+    pub primaries: i32,
+    pub transfer: i32,
     pub good_rows: i32,
 }
 impl Default for sdd_coder_frame {
@@ -966,6 +1066,9 @@ pub type sdd_coder_write_fn = ::std::option::Option<
         bytes: *const ::std::os::raw::c_void,
         size: usize,
     ) -> sdd_status,
+>;
+pub type sdd_coder_next_fn = ::std::option::Option<
+    unsafe extern "C" fn(source: *mut ::std::os::raw::c_void, frame: *mut sdd_coder_frame) -> sdd_status,
 >;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1041,6 +1144,16 @@ pub struct sdd_coder {
         ) -> sdd_status,
     >,
     pub isolate: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub encode_frames: ::std::option::Option<
+        unsafe extern "C" fn(
+            next: sdd_coder_next_fn,
+            source: *mut ::std::os::raw::c_void,
+            quality: i32,
+            write: sdd_coder_write_fn,
+            context: *mut ::std::os::raw::c_void,
+            user_data: *mut ::std::os::raw::c_void,
+        ) -> sdd_status,
+    >,
 }
 impl Default for sdd_coder {
     fn default() -> Self {
@@ -1071,45 +1184,45 @@ extern "C" {
     pub fn sdd_process_load_coder_wait(path: *const ::std::os::raw::c_char) -> sdd_status;
 }
 pub type sdd_options = u64;
-pub const SDD_OPTION_HANDLE_COOKIES: _bindgen_ty_17 = 1;
-pub const SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES: _bindgen_ty_17 = 2;
-pub const SDD_OPTION_CONTINUE_IN_BACKGROUND: _bindgen_ty_17 = 4;
-pub const SDD_OPTION_RESUME: _bindgen_ty_17 = 8;
-pub const SDD_OPTION_STOP_WHEN_COMPLETE: _bindgen_ty_17 = 16;
-pub const SDD_OPTION_BODY_AS_SENT: _bindgen_ty_17 = 32;
-pub const SDD_OPTION_PREVIEW_EVENTS: _bindgen_ty_17 = 64;
-pub const SDD_OPTION_PROGRESS_EVENTS: _bindgen_ty_17 = 128;
-pub const SDD_OPTION_FACTS_EVENTS: _bindgen_ty_17 = 256;
-pub const SDD_OPTION_BYTES_ONLY: _bindgen_ty_17 = 512;
-pub const SDD_OPTION_AVOID_DECODE_IMAGE: _bindgen_ty_17 = 1024;
-pub const SDD_OPTION_DECODE_FIRST_FRAME_ONLY: _bindgen_ty_17 = 2048;
-pub const SDD_OPTION_PRELOAD_ALL_FRAMES: _bindgen_ty_17 = 4096;
-pub const SDD_OPTION_TRANSFORM_ANIMATED_IMAGE: _bindgen_ty_17 = 8192;
-pub const SDD_OPTION_USE_HTTP_CACHE: _bindgen_ty_17 = 16384;
-pub const SDD_OPTION_IGNORE_CACHED_RESPONSE: _bindgen_ty_17 = 32768;
-pub const SDD_OPTION_RETRY_FAILED: _bindgen_ty_17 = 65536;
-pub const SDD_OPTION_REFRESH_CACHED: _bindgen_ty_17 = 131072;
-pub const SDD_OPTION_FROM_CACHE_ONLY: _bindgen_ty_17 = 262144;
-pub const SDD_OPTION_FROM_LOADER_ONLY: _bindgen_ty_17 = 524288;
-pub const SDD_OPTION_WAIT_STORE_CACHE: _bindgen_ty_17 = 1048576;
-pub const SDD_OPTION_QUERY_MEMORY_DATA: _bindgen_ty_17 = 2097152;
-pub type _bindgen_ty_17 = sdd_options;
+pub const SDD_OPTION_HANDLE_COOKIES: _bindgen_ty_20 = 1;
+pub const SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES: _bindgen_ty_20 = 2;
+pub const SDD_OPTION_CONTINUE_IN_BACKGROUND: _bindgen_ty_20 = 4;
+pub const SDD_OPTION_RESUME: _bindgen_ty_20 = 8;
+pub const SDD_OPTION_STOP_WHEN_COMPLETE: _bindgen_ty_20 = 16;
+pub const SDD_OPTION_BODY_AS_SENT: _bindgen_ty_20 = 32;
+pub const SDD_OPTION_PREVIEW_EVENTS: _bindgen_ty_20 = 64;
+pub const SDD_OPTION_PROGRESS_EVENTS: _bindgen_ty_20 = 128;
+pub const SDD_OPTION_FACTS_EVENTS: _bindgen_ty_20 = 256;
+pub const SDD_OPTION_BYTES_ONLY: _bindgen_ty_20 = 512;
+pub const SDD_OPTION_AVOID_DECODE_IMAGE: _bindgen_ty_20 = 1024;
+pub const SDD_OPTION_DECODE_FIRST_FRAME_ONLY: _bindgen_ty_20 = 2048;
+pub const SDD_OPTION_PRELOAD_ALL_FRAMES: _bindgen_ty_20 = 4096;
+pub const SDD_OPTION_TRANSFORM_ANIMATED_IMAGE: _bindgen_ty_20 = 8192;
+pub const SDD_OPTION_USE_HTTP_CACHE: _bindgen_ty_20 = 16384;
+pub const SDD_OPTION_IGNORE_CACHED_RESPONSE: _bindgen_ty_20 = 32768;
+pub const SDD_OPTION_RETRY_FAILED: _bindgen_ty_20 = 65536;
+pub const SDD_OPTION_REFRESH_CACHED: _bindgen_ty_20 = 131072;
+pub const SDD_OPTION_FROM_CACHE_ONLY: _bindgen_ty_20 = 262144;
+pub const SDD_OPTION_FROM_LOADER_ONLY: _bindgen_ty_20 = 524288;
+pub const SDD_OPTION_WAIT_STORE_CACHE: _bindgen_ty_20 = 1048576;
+pub const SDD_OPTION_QUERY_MEMORY_DATA: _bindgen_ty_20 = 2097152;
+pub type _bindgen_ty_20 = sdd_options;
 pub type sdd_redirect_mode = i32;
-pub const SDD_REDIRECT_FOLLOW: _bindgen_ty_18 = 0;
-pub const SDD_REDIRECT_HAND_OUT: _bindgen_ty_18 = 1;
-pub const SDD_REDIRECT_REFUSE: _bindgen_ty_18 = 2;
-pub type _bindgen_ty_18 = sdd_redirect_mode;
+pub const SDD_REDIRECT_FOLLOW: _bindgen_ty_21 = 0;
+pub const SDD_REDIRECT_HAND_OUT: _bindgen_ty_21 = 1;
+pub const SDD_REDIRECT_REFUSE: _bindgen_ty_21 = 2;
+pub type _bindgen_ty_21 = sdd_redirect_mode;
 pub type sdd_sink_kind = i32;
-pub const SDD_SINK_MEMORY: _bindgen_ty_19 = 0;
-pub const SDD_SINK_FD: _bindgen_ty_19 = 1;
-pub const SDD_SINK_DISCARD: _bindgen_ty_19 = 2;
-pub type _bindgen_ty_19 = sdd_sink_kind;
+pub const SDD_SINK_MEMORY: _bindgen_ty_22 = 0;
+pub const SDD_SINK_FD: _bindgen_ty_22 = 1;
+pub const SDD_SINK_DISCARD: _bindgen_ty_22 = 2;
+pub type _bindgen_ty_22 = sdd_sink_kind;
 pub type sdd_auth_schemes = u64;
-pub const SDD_AUTH_BASIC: _bindgen_ty_20 = 1;
-pub const SDD_AUTH_DIGEST: _bindgen_ty_20 = 2;
-pub const SDD_AUTH_NEGOTIATE: _bindgen_ty_20 = 4;
-pub const SDD_AUTH_NTLM: _bindgen_ty_20 = 8;
-pub type _bindgen_ty_20 = sdd_auth_schemes;
+pub const SDD_AUTH_BASIC: _bindgen_ty_23 = 1;
+pub const SDD_AUTH_DIGEST: _bindgen_ty_23 = 2;
+pub const SDD_AUTH_NEGOTIATE: _bindgen_ty_23 = 4;
+pub const SDD_AUTH_NTLM: _bindgen_ty_23 = 8;
+pub type _bindgen_ty_23 = sdd_auth_schemes;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_credential {
@@ -1225,11 +1338,11 @@ extern "C" {
     pub fn sdd_set_priority(token: sdd_token, priority: sdd_priority) -> sdd_status;
 }
 pub type sdd_request_state = i32;
-pub const SDD_STATE_WAITING: _bindgen_ty_21 = 1;
-pub const SDD_STATE_RUNNING: _bindgen_ty_21 = 2;
-pub const SDD_STATE_RECEIVED: _bindgen_ty_21 = 3;
-pub const SDD_STATE_DECODING: _bindgen_ty_21 = 4;
-pub type _bindgen_ty_21 = sdd_request_state;
+pub const SDD_STATE_WAITING: _bindgen_ty_24 = 1;
+pub const SDD_STATE_RUNNING: _bindgen_ty_24 = 2;
+pub const SDD_STATE_RECEIVED: _bindgen_ty_24 = 3;
+pub const SDD_STATE_DECODING: _bindgen_ty_24 = 4;
+pub type _bindgen_ty_24 = sdd_request_state;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_token_info {
@@ -1269,46 +1382,46 @@ extern "C" {
     ) -> sdd_status;
 }
 pub type sdd_delivery_mode = i32;
-pub const SDD_DELIVERY_THREAD: _bindgen_ty_22 = 0;
-pub const SDD_DELIVERY_APPLICATION: _bindgen_ty_22 = 1;
-pub type _bindgen_ty_22 = sdd_delivery_mode;
+pub const SDD_DELIVERY_THREAD: _bindgen_ty_25 = 0;
+pub const SDD_DELIVERY_APPLICATION: _bindgen_ty_25 = 1;
+pub type _bindgen_ty_25 = sdd_delivery_mode;
 pub type sdd_execution_order = i32;
-pub const SDD_ORDER_FIFO: _bindgen_ty_23 = 0;
-pub const SDD_ORDER_LIFO: _bindgen_ty_23 = 1;
-pub type _bindgen_ty_23 = sdd_execution_order;
+pub const SDD_ORDER_FIFO: _bindgen_ty_26 = 0;
+pub const SDD_ORDER_LIFO: _bindgen_ty_26 = 1;
+pub type _bindgen_ty_26 = sdd_execution_order;
 pub type sdd_address_policy = i32;
-pub const SDD_ADDRESS_ANY: _bindgen_ty_24 = 0;
-pub const SDD_ADDRESS_PUBLIC_ONLY: _bindgen_ty_24 = 1;
-pub type _bindgen_ty_24 = sdd_address_policy;
+pub const SDD_ADDRESS_ANY: _bindgen_ty_27 = 0;
+pub const SDD_ADDRESS_PUBLIC_ONLY: _bindgen_ty_27 = 1;
+pub type _bindgen_ty_27 = sdd_address_policy;
 pub type sdd_decode_mode = i32;
-pub const SDD_DECODE_IN_PROCESS: _bindgen_ty_25 = 0;
-pub const SDD_DECODE_ISOLATED: _bindgen_ty_25 = 1;
-pub const SDD_DECODE_ALL_IN_PROCESS: _bindgen_ty_25 = 2;
-pub type _bindgen_ty_25 = sdd_decode_mode;
+pub const SDD_DECODE_IN_PROCESS: _bindgen_ty_28 = 0;
+pub const SDD_DECODE_ISOLATED: _bindgen_ty_28 = 1;
+pub const SDD_DECODE_ALL_IN_PROCESS: _bindgen_ty_28 = 2;
+pub type _bindgen_ty_28 = sdd_decode_mode;
 pub type sdd_ip_version = i32;
-pub const SDD_IP_ANY: _bindgen_ty_26 = 0;
-pub const SDD_IP_V4: _bindgen_ty_26 = 4;
-pub const SDD_IP_V6: _bindgen_ty_26 = 6;
-pub type _bindgen_ty_26 = sdd_ip_version;
+pub const SDD_IP_ANY: _bindgen_ty_29 = 0;
+pub const SDD_IP_V4: _bindgen_ty_29 = 4;
+pub const SDD_IP_V6: _bindgen_ty_29 = 6;
+pub type _bindgen_ty_29 = sdd_ip_version;
 pub type sdd_http_version = i32;
-pub const SDD_HTTP_DEFAULT: _bindgen_ty_27 = 0;
-pub const SDD_HTTP_1_0: _bindgen_ty_27 = 10;
-pub const SDD_HTTP_1_1: _bindgen_ty_27 = 11;
-pub const SDD_HTTP_2: _bindgen_ty_27 = 20;
-pub const SDD_HTTP_2_PRIOR_KNOWLEDGE: _bindgen_ty_27 = 21;
-pub const SDD_HTTP_3: _bindgen_ty_27 = 30;
-pub type _bindgen_ty_27 = sdd_http_version;
+pub const SDD_HTTP_DEFAULT: _bindgen_ty_30 = 0;
+pub const SDD_HTTP_1_0: _bindgen_ty_30 = 10;
+pub const SDD_HTTP_1_1: _bindgen_ty_30 = 11;
+pub const SDD_HTTP_2: _bindgen_ty_30 = 20;
+pub const SDD_HTTP_2_PRIOR_KNOWLEDGE: _bindgen_ty_30 = 21;
+pub const SDD_HTTP_3: _bindgen_ty_30 = 30;
+pub type _bindgen_ty_30 = sdd_http_version;
 pub type sdd_tls_version = i32;
-pub const SDD_TLS_DEFAULT: _bindgen_ty_28 = 0;
-pub const SDD_TLS_1_0: _bindgen_ty_28 = 10;
-pub const SDD_TLS_1_1: _bindgen_ty_28 = 11;
-pub const SDD_TLS_1_2: _bindgen_ty_28 = 12;
-pub const SDD_TLS_1_3: _bindgen_ty_28 = 13;
-pub type _bindgen_ty_28 = sdd_tls_version;
+pub const SDD_TLS_DEFAULT: _bindgen_ty_31 = 0;
+pub const SDD_TLS_1_0: _bindgen_ty_31 = 10;
+pub const SDD_TLS_1_1: _bindgen_ty_31 = 11;
+pub const SDD_TLS_1_2: _bindgen_ty_31 = 12;
+pub const SDD_TLS_1_3: _bindgen_ty_31 = 13;
+pub type _bindgen_ty_31 = sdd_tls_version;
 pub type sdd_proxy_mode = i32;
-pub const SDD_PROXY_ENVIRONMENT: _bindgen_ty_29 = 0;
-pub const SDD_PROXY_NONE: _bindgen_ty_29 = 1;
-pub type _bindgen_ty_29 = sdd_proxy_mode;
+pub const SDD_PROXY_ENVIRONMENT: _bindgen_ty_32 = 0;
+pub const SDD_PROXY_NONE: _bindgen_ty_32 = 1;
+pub type _bindgen_ty_32 = sdd_proxy_mode;
 pub type sdd_address_filter_fn = ::std::option::Option<
     unsafe extern "C" fn(
         address: *const ::std::os::raw::c_char,
@@ -1456,9 +1569,9 @@ extern "C" {
     pub fn sdd_downloader_destroy(downloader: *mut sdd_downloader) -> sdd_status;
 }
 pub type sdd_close_mode = i32;
-pub const SDD_CLOSE_CANCEL: _bindgen_ty_30 = 0;
-pub const SDD_CLOSE_DRAIN: _bindgen_ty_30 = 1;
-pub type _bindgen_ty_30 = sdd_close_mode;
+pub const SDD_CLOSE_CANCEL: _bindgen_ty_33 = 0;
+pub const SDD_CLOSE_DRAIN: _bindgen_ty_33 = 1;
+pub type _bindgen_ty_33 = sdd_close_mode;
 extern "C" {
     pub fn sdd_downloader_close(downloader: *mut sdd_downloader, mode: sdd_close_mode) -> sdd_status;
 }
@@ -1609,25 +1722,25 @@ extern "C" {
     pub fn sdd_downloader_set_offline(downloader: *mut sdd_downloader, is_offline: i32) -> sdd_status;
 }
 pub type sdd_cache_levels = i32;
-pub const SDD_CACHE_DEFAULT: _bindgen_ty_31 = 0;
-pub const SDD_CACHE_MEMORY: _bindgen_ty_31 = 1;
-pub const SDD_CACHE_DISK: _bindgen_ty_31 = 2;
-pub const SDD_CACHE_ALL: _bindgen_ty_31 = 3;
-pub const SDD_CACHE_NONE: _bindgen_ty_31 = 4;
-pub type _bindgen_ty_31 = sdd_cache_levels;
+pub const SDD_CACHE_DEFAULT: _bindgen_ty_34 = 0;
+pub const SDD_CACHE_MEMORY: _bindgen_ty_34 = 1;
+pub const SDD_CACHE_DISK: _bindgen_ty_34 = 2;
+pub const SDD_CACHE_ALL: _bindgen_ty_34 = 3;
+pub const SDD_CACHE_NONE: _bindgen_ty_34 = 4;
+pub type _bindgen_ty_34 = sdd_cache_levels;
 pub type sdd_sync_mode = i32;
-pub const SDD_SYNC_NONE: _bindgen_ty_32 = 0;
-pub const SDD_SYNC_DATA: _bindgen_ty_32 = 1;
-pub const SDD_SYNC_FULL: _bindgen_ty_32 = 2;
-pub type _bindgen_ty_32 = sdd_sync_mode;
+pub const SDD_SYNC_NONE: _bindgen_ty_35 = 0;
+pub const SDD_SYNC_DATA: _bindgen_ty_35 = 1;
+pub const SDD_SYNC_FULL: _bindgen_ty_35 = 2;
+pub type _bindgen_ty_35 = sdd_sync_mode;
 pub type sdd_date_kind = i32;
-pub const SDD_DATE_ACCESS: _bindgen_ty_33 = 0;
-pub const SDD_DATE_MODIFICATION: _bindgen_ty_33 = 1;
-pub type _bindgen_ty_33 = sdd_date_kind;
+pub const SDD_DATE_ACCESS: _bindgen_ty_36 = 0;
+pub const SDD_DATE_MODIFICATION: _bindgen_ty_36 = 1;
+pub type _bindgen_ty_36 = sdd_date_kind;
 pub type sdd_trim_level = i32;
-pub const SDD_TRIM_HALF: _bindgen_ty_34 = 1;
-pub const SDD_TRIM_ALL: _bindgen_ty_34 = 2;
-pub type _bindgen_ty_34 = sdd_trim_level;
+pub const SDD_TRIM_HALF: _bindgen_ty_37 = 1;
+pub const SDD_TRIM_ALL: _bindgen_ty_37 = 2;
+pub type _bindgen_ty_37 = sdd_trim_level;
 pub type sdd_cache_key_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> *mut sdd_bytes,
 >;
@@ -1862,10 +1975,10 @@ extern "C" {
     pub fn sdd_cache_put_wait(cache: *mut sdd_cache, item: *const sdd_cache_item) -> sdd_status;
 }
 pub type sdd_query_wants = i32;
-pub const SDD_WANT_IMAGE: _bindgen_ty_35 = 1;
-pub const SDD_WANT_BYTES: _bindgen_ty_35 = 2;
-pub const SDD_WANT_BOTH: _bindgen_ty_35 = 3;
-pub type _bindgen_ty_35 = sdd_query_wants;
+pub const SDD_WANT_IMAGE: _bindgen_ty_38 = 1;
+pub const SDD_WANT_BYTES: _bindgen_ty_38 = 2;
+pub const SDD_WANT_BOTH: _bindgen_ty_38 = 3;
+pub type _bindgen_ty_38 = sdd_query_wants;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_cache_query_options {
@@ -1953,19 +2066,19 @@ extern "C" {
     ) -> sdd_status;
 }
 pub type sdd_entry_state = i32;
-pub const SDD_ENTRY_GOOD: _bindgen_ty_36 = 0;
-pub const SDD_ENTRY_EXPIRED: _bindgen_ty_36 = 1;
-pub const SDD_ENTRY_DAMAGED: _bindgen_ty_36 = 2;
-pub const SDD_ENTRY_FOREIGN: _bindgen_ty_36 = 3;
-pub type _bindgen_ty_36 = sdd_entry_state;
+pub const SDD_ENTRY_GOOD: _bindgen_ty_39 = 0;
+pub const SDD_ENTRY_EXPIRED: _bindgen_ty_39 = 1;
+pub const SDD_ENTRY_DAMAGED: _bindgen_ty_39 = 2;
+pub const SDD_ENTRY_FOREIGN: _bindgen_ty_39 = 3;
+pub type _bindgen_ty_39 = sdd_entry_state;
 pub type sdd_list_flags = i32;
-pub const SDD_LIST_CHECK: _bindgen_ty_37 = 1;
-pub type _bindgen_ty_37 = sdd_list_flags;
+pub const SDD_LIST_CHECK: _bindgen_ty_40 = 1;
+pub type _bindgen_ty_40 = sdd_list_flags;
 pub type sdd_list_step = i32;
-pub const SDD_LIST_NEXT: _bindgen_ty_38 = 0;
-pub const SDD_LIST_STOP: _bindgen_ty_38 = 1;
-pub const SDD_LIST_REMOVE: _bindgen_ty_38 = 2;
-pub type _bindgen_ty_38 = sdd_list_step;
+pub const SDD_LIST_NEXT: _bindgen_ty_41 = 0;
+pub const SDD_LIST_STOP: _bindgen_ty_41 = 1;
+pub const SDD_LIST_REMOVE: _bindgen_ty_41 = 2;
+pub type _bindgen_ty_41 = sdd_list_step;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_cache_entry {
@@ -2038,18 +2151,18 @@ impl Default for sdd_load_request {
     }
 }
 pub type sdd_fail_policy = i32;
-pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_39 = 0;
-pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_39 = 1;
-pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_39 = 2;
-pub type _bindgen_ty_39 = sdd_fail_policy;
+pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_42 = 0;
+pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_42 = 1;
+pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_42 = 2;
+pub type _bindgen_ty_42 = sdd_fail_policy;
 pub type sdd_should_download_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> i32,
 >;
 pub type sdd_block_choice = i32;
-pub const SDD_BLOCK_BY_POLICY: _bindgen_ty_40 = 0;
-pub const SDD_BLOCK: _bindgen_ty_40 = 1;
-pub const SDD_DO_NOT_BLOCK: _bindgen_ty_40 = 2;
-pub type _bindgen_ty_40 = sdd_block_choice;
+pub const SDD_BLOCK_BY_POLICY: _bindgen_ty_43 = 0;
+pub const SDD_BLOCK: _bindgen_ty_43 = 1;
+pub const SDD_DO_NOT_BLOCK: _bindgen_ty_43 = 2;
+pub type _bindgen_ty_43 = sdd_block_choice;
 pub type sdd_should_block_fn = ::std::option::Option<
     unsafe extern "C" fn(
         url: *const ::std::os::raw::c_char,
@@ -2129,9 +2242,9 @@ extern "C" {
     pub fn sdd_loader_is_blocked(loader: *mut sdd_loader, url: *const ::std::os::raw::c_char) -> i32;
 }
 pub type sdd_prefetch_target = i32;
-pub const SDD_PREFETCH_MEMORY: _bindgen_ty_41 = 0;
-pub const SDD_PREFETCH_DISK: _bindgen_ty_41 = 1;
-pub type _bindgen_ty_41 = sdd_prefetch_target;
+pub const SDD_PREFETCH_MEMORY: _bindgen_ty_44 = 0;
+pub const SDD_PREFETCH_DISK: _bindgen_ty_44 = 1;
+pub type _bindgen_ty_44 = sdd_prefetch_target;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_prefetch_report {
@@ -2211,17 +2324,17 @@ pub struct sdd_batch {
     _unused: [u8; 0],
 }
 pub type sdd_batch_order = i32;
-pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_42 = 0;
-pub const SDD_BATCH_ORDERED: _bindgen_ty_42 = 1;
-pub type _bindgen_ty_42 = sdd_batch_order;
+pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_45 = 0;
+pub const SDD_BATCH_ORDERED: _bindgen_ty_45 = 1;
+pub type _bindgen_ty_45 = sdd_batch_order;
 pub type sdd_tensor_layout = i32;
-pub const SDD_TENSOR_HWC: _bindgen_ty_43 = 0;
-pub const SDD_TENSOR_CHW: _bindgen_ty_43 = 1;
-pub type _bindgen_ty_43 = sdd_tensor_layout;
+pub const SDD_TENSOR_HWC: _bindgen_ty_46 = 0;
+pub const SDD_TENSOR_CHW: _bindgen_ty_46 = 1;
+pub type _bindgen_ty_46 = sdd_tensor_layout;
 pub type sdd_tensor_slots = i32;
-pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_44 = 0;
-pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_44 = 1;
-pub type _bindgen_ty_44 = sdd_tensor_slots;
+pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_47 = 0;
+pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_47 = 1;
+pub type _bindgen_ty_47 = sdd_tensor_slots;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_tensor {
@@ -2398,27 +2511,27 @@ extern "C" {
     pub fn sdd_batch_get_host(batch: *mut sdd_batch, index: usize, host: *mut sdd_batch_host) -> sdd_status;
 }
 pub type sdd_log_level = i32;
-pub const SDD_LOG_NONE: _bindgen_ty_45 = 0;
-pub const SDD_LOG_ERROR: _bindgen_ty_45 = 1;
-pub const SDD_LOG_WARNING: _bindgen_ty_45 = 2;
-pub const SDD_LOG_INFO: _bindgen_ty_45 = 3;
-pub const SDD_LOG_DEBUG: _bindgen_ty_45 = 4;
-pub type _bindgen_ty_45 = sdd_log_level;
+pub const SDD_LOG_NONE: _bindgen_ty_48 = 0;
+pub const SDD_LOG_ERROR: _bindgen_ty_48 = 1;
+pub const SDD_LOG_WARNING: _bindgen_ty_48 = 2;
+pub const SDD_LOG_INFO: _bindgen_ty_48 = 3;
+pub const SDD_LOG_DEBUG: _bindgen_ty_48 = 4;
+pub type _bindgen_ty_48 = sdd_log_level;
 pub type sdd_event_kind = i32;
-pub const SDD_EVENT_COMPLETED: _bindgen_ty_46 = 1;
-pub const SDD_EVENT_PROGRESS: _bindgen_ty_46 = 2;
-pub const SDD_EVENT_FACTS: _bindgen_ty_46 = 3;
-pub const SDD_EVENT_PREVIEW: _bindgen_ty_46 = 4;
-pub const SDD_EVENT_CACHED: _bindgen_ty_46 = 5;
-pub const SDD_EVENT_PREFETCHED: _bindgen_ty_46 = 6;
-pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_46 = 7;
-pub const SDD_EVENT_START: _bindgen_ty_46 = 10;
-pub const SDD_EVENT_RESPONSE: _bindgen_ty_46 = 11;
-pub const SDD_EVENT_FINISH: _bindgen_ty_46 = 12;
-pub const SDD_EVENT_STOP: _bindgen_ty_46 = 13;
-pub const SDD_EVENT_RETRY: _bindgen_ty_46 = 14;
-pub const SDD_EVENT_LOG: _bindgen_ty_46 = 15;
-pub type _bindgen_ty_46 = sdd_event_kind;
+pub const SDD_EVENT_COMPLETED: _bindgen_ty_49 = 1;
+pub const SDD_EVENT_PROGRESS: _bindgen_ty_49 = 2;
+pub const SDD_EVENT_FACTS: _bindgen_ty_49 = 3;
+pub const SDD_EVENT_PREVIEW: _bindgen_ty_49 = 4;
+pub const SDD_EVENT_CACHED: _bindgen_ty_49 = 5;
+pub const SDD_EVENT_PREFETCHED: _bindgen_ty_49 = 6;
+pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_49 = 7;
+pub const SDD_EVENT_START: _bindgen_ty_49 = 10;
+pub const SDD_EVENT_RESPONSE: _bindgen_ty_49 = 11;
+pub const SDD_EVENT_FINISH: _bindgen_ty_49 = 12;
+pub const SDD_EVENT_STOP: _bindgen_ty_49 = 13;
+pub const SDD_EVENT_RETRY: _bindgen_ty_49 = 14;
+pub const SDD_EVENT_LOG: _bindgen_ty_49 = 15;
+pub type _bindgen_ty_49 = sdd_event_kind;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_notice {

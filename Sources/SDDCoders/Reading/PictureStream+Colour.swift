@@ -1,0 +1,35 @@
+internal import SDDBase
+
+// The colours that a picture states.
+
+extension PictureStream {
+    /// Reads what the picture says of its colours, once all of that has arrived. A JPEG may say it until its first scan,
+    /// and no reader takes memory before that.
+    func isColourKnown(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) -> Bool {
+        guard let known = facts else { return true }
+        if !isColourRead {
+            if known.format == .jpeg, !isLast, ImageFacts.hasScanForEachComponent(bytes.pointer) == nil { return false }
+            isColourRead = true
+            let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
+            facts?.colour = noted ?? PictureColour.stated(by: bytes, known)
+            facts?.isNoted = noted != nil
+        }
+        if let colour = facts?.colour, facts?.isNoted == false { facts?.colour = asked(colour, for: forms) }
+        return true
+    }
+
+    /// Returns the facts of a coder's frame.
+    func facts(of frame: CheckedFrame, _ coder: any AppCoder, for forms: [DecodeOptions]) -> ImageFacts? {
+        var facts = frame.facts(coder.format)
+        if let colour = facts?.colour { facts?.colour = asked(colour, for: forms) }
+        return facts
+    }
+
+    /// Returns colours with what is installed to convert them, if a form wants that.
+    private func asked(_ colour: PictureColour, for forms: [DecodeOptions]) -> PictureColour {
+        guard colour.mayNeedEngine, !colour.needsEngine, forms.contains(where: { $0.colour == .sRGB }) else {
+            return colour
+        }
+        return colour.asking(registry, limits)
+    }
+}
