@@ -128,6 +128,26 @@ static void check_picture(const char *folder, const char *name, const char *pam,
     free(expected);
 }
 
+/* Rows that are missing are zeros, not what the profile makes of no ink, or of all. */
+static void check_cut(const char *folder, const char *name, size_t cut)
+{
+    size_t size;
+    unsigned char *bytes = content(folder, name, &size);
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *image = NULL;
+    options.colour = SDD_COLOUR_SRGB;
+    options.damage = SDD_DAMAGE_KEEP_REST;
+    CHECK(sdd_image_decode(bytes, size - cut, &options, &image) == SDD_OK, "%s, cut", name);
+    const unsigned char *pixels = sdd_image_pixels(image);
+    size_t stride = sdd_image_stride(image);
+    int32_t height = sdd_image_height(image);
+    for (size_t i = 0; pixels && i < stride; i++)
+        CHECK(pixels[(size_t)(height - 1) * stride + i] == 0, "%s, cut: %d", name, pixels[(size_t)(height - 1) * stride + i]);
+    CHECK(pixels && pixels[3] == 255, "%s, cut: nothing of it", name);
+    sdd_image_release(image);
+    free(bytes);
+}
+
 /* Whatever its profile is, a picture is decoded. */
 static void check_damage(const char *folder, const char *name)
 {
@@ -160,8 +180,10 @@ int main(int count, char **arguments)
     int is_installed = strcmp(arguments[1], "installed") == 0;
     const char *folder = arguments[2];
     check_picture(folder, "film.png", "film.pam", SDD_COLOUR_KIND_TABLES, "faded film", is_installed);
+    check_picture(folder, "film-floats.png", "film-floats.pam", SDD_COLOUR_KIND_TABLES, "faded film", is_installed);
     check_picture(folder, "film-jpeg.jpg", "film-jpeg.pam", SDD_COLOUR_KIND_TABLES, "faded film", is_installed);
     check_picture(folder, "inks.jpg", "inks.pam", SDD_COLOUR_KIND_INKS, "a press", is_installed);
+    check_cut(folder, "inks.jpg", 700);
     check_damage(folder, "film-jpeg.jpg");
     check_damage(folder, "inks.jpg");
     return wrong > 0;

@@ -18,7 +18,7 @@ from PIL import Image, ImageCms
 import minipng
 from make_fixtures import pam
 from profiles import (
-    SPACES, SRGB, faded, gamma, grey_profile, matrix_profile, parametric, printed, profile, table, table_profile,
+    SPACES, SRGB, faded, gamma, grey_profile, matrix_profile, parametric, printed, profile, table, table_profile, with_floats,
 )  # fmt: skip
 
 HERE = Path(__file__).parent / "colour"
@@ -136,12 +136,24 @@ def main():
     # Profiles with tables, which libsdd-icc reads.
     film = table_profile(b"RGB ", 3, 9, faded, "faded film")
     write("film.png", png([iccp(film)]), in_srgb(picture(), film))
+    # Floating-point numbers, which browsers do not read: some kilobytes, and minutes of work.
+    write("film-floats.png", png([iccp(with_floats(film, 50_000))]), in_srgb(picture(), film))
     film_jpeg = encoded(picture(), "JPEG", quality=95, subsampling=0, icc_profile=film)
     write("film-jpeg.jpg", film_jpeg, in_srgb(Image.open(io.BytesIO(film_jpeg)).convert("RGB"), film))
     press = table_profile(b"CMYK", 4, 5, printed, "a press")
     inks = Image.merge("CMYK", [*picture().convert("CMYK").split()[:3], picture().convert("L").point(lambda x: 120 - x // 3)])
     inks_jpeg = encoded(inks, "JPEG", quality=95, icc_profile=press)
     write("inks.jpg", inks_jpeg, in_srgb(Image.open(io.BytesIO(inks_jpeg)), press))
+    # What libpng refuses and a JPEG may have: bytes behind the profile's end, an intent that there is not.
+    for name, odd in {"trailing": p3 + b"more", "intent": p3[:64] + b"\0\1\0\0" + p3[68:]}.items():
+        jpeg = encoded(picture(), "JPEG", quality=95, subsampling=0, icc_profile=odd)
+        write(f"{name}.jpg", jpeg, in_srgb(Image.open(io.BytesIO(jpeg)).convert("RGB"), p3))
+    # A curve that is none: a power of 0.
+    none = encoded(picture(), "JPEG", quality=95, subsampling=0, icc_profile=matrix_profile("p3", gamma(0), "none", 2))
+    write("no-curve.jpg", none, Image.open(io.BytesIO(none)).convert("RGBA"))
+    # Of two profiles the first one counts, though it is damaged.
+    damaged = (b"iCCP", iccp(p3)[1][:-9])
+    write("two-profiles.png", png([damaged, iccp(p3)]), picture().convert("RGBA"))
     # Transparency stays as it is.
     glass = picture().convert("RGBA")
     glass.putalpha(Image.linear_gradient("L").resize((SIDE, SIDE)))

@@ -132,6 +132,20 @@ def table_profile(space: bytes, channels: int, grid: int, function, name: str) -
     return profile(space, tags, 2, b"Lab ")
 
 
+def with_floats(icc: bytes, steps: int) -> bytes:
+    """Adds a table of floating-point numbers (D2B0, multiProcessElementsType) that makes all colours black: one matrix,
+    named as many times as there are steps."""
+    matrix = b"matf" + struct.pack(">IHH", 0, 3, 3) + struct.pack(">12f", *[0.01] * 9, 0, 0, 0)
+    place = struct.pack(">II", 16 + 8 * steps, len(matrix))
+    element = b"mpet" + struct.pack(">IHHI", 0, 3, 3, steps) + place * steps + matrix
+    count = struct.unpack(">I", icc[128:132])[0]
+    tags = []
+    for index in range(count):
+        name, offset, size = struct.unpack(">4sII", icc[132 + 12 * index : 144 + 12 * index])
+        tags.append((name, icc[offset : offset + size]))
+    return profile(icc[16:20], [*tags, (b"D2B0", element)], 4, icc[20:24])
+
+
 def faded(red: float, green: float, blue: float) -> tuple[float, float, float]:
     """Colours with little contrast and a tint, as on old film."""
     grey = 0.3 * red + 0.59 * green + 0.11 * blue

@@ -33,6 +33,10 @@ import Testing
         Case(name: "cicp-2020.png", kind: .matrix, called: "BT.2020"),
         Case(name: "gama-10.png", kind: .matrix, called: "gamma 1.0"),
         Case(name: "gama-chrm.png", kind: .matrix, called: "gamma 1.8"),
+        Case(name: "trailing.jpg", kind: .matrix, called: "Display P3"),
+        Case(name: "intent.jpg", kind: .matrix, called: "Display P3"),
+        Case(name: "no-curve.jpg", kind: .unstated, isConverted: false),
+        Case(name: "two-profiles.png", kind: .unstated, isConverted: false),
         Case(name: "srgb.png", kind: .sRGB, called: "sRGB", isConverted: false),
         Case(name: "srgb-chunk.png", kind: .sRGB, called: "sRGB", isConverted: false),
         Case(name: "gama-22.png", kind: .sRGB, called: "sRGB", isConverted: false),
@@ -235,6 +239,51 @@ import Testing
             try colour.converter?.convert(pixels)
         }
         #expect(readable > 100 && readable < 3000)
+    }
+
+    /// Of a picture with a long profile a cache notes the kind and the name.
+    @Test func aNoteIsShort() throws {
+        let profile = try #require(try Metadata(of: Self.bytes("display-p3.jpg"), format: .jpeg).block(.icc))
+        var bytes = Array(profile.pointer) + [UInt8](repeating: 7, count: 100_000)
+        withUnsafeBytes(of: UInt32(bytes.count).bigEndian) { bytes.replaceSubrange(0..<4, with: $0) }
+        var description = ColourDescription()
+        description.profile = bytes.withUnsafeBytes { Bytes(copying: $0) }
+        let colour = try #require(PictureColour.made(of: description))
+        let note = ColourNote.bytes(of: colour)
+        let again = try #require(note.withUnsafeBytes { ColourNote.colour($0) })
+        #expect(note.count < 100 && again.kind == .matrix && again.isConvertible)
+        #expect(again.name.pointer.map { String(cString: $0) } == "Display P3")
+        withExtendedLifetime((profile, again)) {}
+    }
+
+    /// A profile that takes half of the bytes that are allowed is left out, and the picture converted.
+    @Test(arguments: [ImageFormat.jpeg, .png])
+    func aProfileLeavesRoom(format: ImageFormat) throws {
+        let image = try decoders.decode(Self.bytes("display-p3.jpg"), in: DecodeOptions())
+        var options = EncodeOptions(format: format)
+        options.byteLimit = 900
+        let made = try ImageEncoder.encode(image.decoded(), options, colour: EncodedColour(of: image))
+        #expect(try made.count <= 900 && decoders.decode(made, in: Self.inSRGB).colour == nil)
+    }
+
+    /// An image as stored serves both who asks for that and who asks for nothing else than that.
+    @Test func imagesAsStoredServeEachOther() throws {
+        let stored = DecodeOptions(colour: .asStored)
+        for (name, others) in [("display-p3.jpg", false), ("tables.png", false), ("unstated.png", true)] {
+            for form in [DecodeOptions(), stored] {
+                let image = try decoders.decode(Self.bytes(name), in: form)
+                #expect(image.serves(stored) && image.serves(DecodeOptions()))
+                #expect(image.serves(Self.inSRGB) == others)
+            }
+        }
+    }
+
+    @Test func rowsOfZerosAtTheEndAreCounted() throws {
+        let pixels = try #require(PixelBuffer(width: 4, height: 3))
+        pixels.clear(from: 0)
+        #expect(pixels.rowsAboveZeros == 0)
+        pixels.base.storeBytes(of: 1, toByteOffset: pixels.stride + 3, as: UInt8.self)
+        #expect(pixels.rowsAboveZeros == 2)
     }
 
     // MARK: - Encoding

@@ -46,7 +46,10 @@ GROUPS = [
             "Previews",
         ],
     ),
-    ("Results", ["Result", "Response", "Metrics", "Colour", "PrefetchReport", "PrefetchOutcome", "CacheEntry"]),
+    (
+        "Results",
+        ["Result", "Response", "Metrics", "Colour", "GainMapInfo", "PrefetchReport", "PrefetchOutcome", "CacheEntry"],
+    ),
     (
         "Options",
         [
