@@ -90,6 +90,8 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "--wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_",
         "-Xlinker", "--wrap=pthread_mutex_lock", "-Xlinker", "--wrap=pthread_mutex_unlock",
         "-Xlinker", "--wrap=__cxa_guard_acquire", "-Xlinker", "--wrap=__cxa_guard_release",
+        // Half a megabyte of names that nothing asks for.
+        "-Xlinker", "--wrap=_swift_stdlib_getScalarName",
     ])
 ]
 
