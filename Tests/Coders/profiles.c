@@ -183,7 +183,7 @@ int main(int count, char **arguments)
     check_picture(folder, "film-floats.png", "film-floats.pam", SDD_COLOUR_KIND_TABLES, "faded film", is_installed);
     check_picture(folder, "film-jpeg.jpg", "film-jpeg.pam", SDD_COLOUR_KIND_TABLES, "faded film", is_installed);
     check_picture(folder, "inks.jpg", "inks.pam", SDD_COLOUR_KIND_INKS, "a press", is_installed);
-    check_cut(folder, "inks.jpg", 700);
+    check_cut(folder, "inks.jpg", 150);
     check_damage(folder, "film-jpeg.jpg");
     check_damage(folder, "inks.jpg");
     return wrong > 0;
