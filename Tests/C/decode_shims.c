@@ -66,7 +66,7 @@ static struct file read_file(const char *path)
    Returns the pixels, which the caller frees, and their size in bytes; NULL after an error. */
 static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, struct way way, size_t *pixel_bytes)
 {
-    const sddj_rules rules = {500, 0, 0, way.is_lenient, false, memory};
+    const sddj_rules rules = {.max_scans = 500, .is_lenient = way.is_lenient, .memory = memory};
     sddj_header header;
     uint8_t *pixels = NULL;
     sddj_open(jpeg, &rules);
@@ -131,7 +131,7 @@ static void take_row(void *context, const uint8_t *row)
 
 static uint32_t decode_small(const uint8_t *bytes, size_t size, bool drops_scans)
 {
-    const sddj_rules rules = {500, 0, 0, true, drops_scans, memory};
+    const sddj_rules rules = {.max_scans = 500, .is_lenient = true, .drops_scans = drops_scans, .memory = memory};
     sddj_header header;
     uint32_t width, height, sum = 0;
     sddj_open(jpeg, &rules);

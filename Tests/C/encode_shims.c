@@ -118,7 +118,7 @@ static sddj_encoded encode_jpeg(const struct rows *rows, const sddj_picture *pic
 
 static void check_jpeg(const struct sink *sink, const struct rows *rows, int layout, int most)
 {
-    const sddj_rules rules = {500, 0, 0, false, false, {take_memory, give_back}};
+    const sddj_rules rules = {.max_scans = 500, .memory = {take_memory, give_back}};
     sddj_header header;
     sddj_open(jpeg_decoder, &rules);
     sddj_give(jpeg_decoder, sink->bytes, sink->count, true);
@@ -229,13 +229,16 @@ static int try_size(uint32_t width, uint32_t height, int variants)
         struct rows rows = make_rows(width, height, layout);
         for (int variant = 0; variant < variants; variant++) {
             const sddj_picture picture = {
-                width, height, (sddj_layout)layout, variant % 4 == 1 ? 1 : variant % 4 == 2 ? 50 : 100,
-                (sddj_chroma)(variant % 3), variant % 2 == 1,
+                .width = width, .height = height, .layout = (sddj_layout)layout,
+                .quality = variant % 4 == 1 ? 1 : variant % 4 == 2 ? 50 : 100,
+                .chroma = (sddj_chroma)(variant % 3), .is_progressive = variant % 2 == 1,
             };
             try_jpeg(&rows, &picture);
         }
         for (int drops = 0; drops < 2; drops++) {
-            const sddp_picture picture = {width, height, (sddp_layout)layout, drops == 1};
+            const sddp_picture picture = {
+                .width = width, .height = height, .layout = (sddp_layout)layout, .drops_alpha = drops == 1,
+            };
             try_png(&rows, &picture);
         }
         free(rows.first);
@@ -249,12 +252,14 @@ static void try_what_cannot_be(void)
     static const uint32_t sizes[][2] = {{0, 1}, {1, 0}, {65501, 1}, {1, 65501}, {UINT32_MAX, UINT32_MAX}};
     struct sink sink = {NULL, 0, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const sddj_picture picture = {sizes[i][0], sizes[i][1], SDDJ_RGBA, 90, SDDJ_CHROMA_420, false};
+        const sddj_picture picture = {
+            .width = sizes[i][0], .height = sizes[i][1], .layout = SDDJ_RGBA, .quality = 90,
+        };
         const sddj_encoded status = sddj_encode_start(jpeg, &picture, take, &sink);
         CHECK(status == (i < 2 ? SDDJ_ENCODE_FAILED : SDDJ_ENCODE_TOO_LARGE));
         CHECK(sddj_encode_finish(jpeg) == SDDJ_ENCODE_FAILED);
         if (i == 2 || i == 3) continue;
-        const sddp_picture other = {sizes[i][0], sizes[i][1], SDDP_RGBA, false};
+        const sddp_picture other = {.width = sizes[i][0], .height = sizes[i][1], .layout = SDDP_RGBA};
         CHECK(sddp_encode_start(png, &other, take, &sink) == SDDP_ENCODE_FAILED);
         CHECK(sddp_encode_finish(png) == SDDP_ENCODE_FAILED);
     }

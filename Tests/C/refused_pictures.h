@@ -93,7 +93,7 @@ static void encoding_and_transforms(void)
     REFUSES(sdd_transform_key, (NULL, 1, text, sizeof text, NULL), INVALID, "list: NULL");
     REFUSES(sdd_transform_key, (&crop, 1, NULL, 1, NULL), INVALID, "buffer: NULL");
     REFUSES(sdd_transform_key, (&crop, 1, text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL, "capacity: 4 is too little for ");
-    REFUSES(sdd_image_thumbhash, (image, NULL), INVALID, "out: NULL");
+    REFUSES(sdd_image_thumbhash, (image, NIL), INVALID, "out: NULL");
     REFUSES(sdd_image_from_thumbhash, (NULL, 3, &made), INVALID, "hash: NULL");
     REFUSES(sdd_image_from_thumbhash, ("", 0, &made), SDD_ERROR_BAD_IMAGE_DATA, "hash: its 0 bytes are no ThumbHash");
     REFUSES(sdd_image_from_thumbhash, (pixels, 16, &made), SDD_ERROR_BAD_IMAGE_DATA, "hash: its 16 bytes are no ThumbHash");

@@ -37,8 +37,8 @@ CASE(a_hash_becomes_a_small_picture)
 CASE(a_picture_that_cannot_be_decoded_has_no_hash)
 {
     sdd_bytes *hash = (sdd_bytes *)1;
-    sdd_image *image = (sdd_image *)1;
-    CHECK_STATUS(sdd_image_thumbhash(NULL, &hash), SDD_ERROR_INVALID_ARGUMENT);
+    sdd_image *image = (sdd_image *)1, *none = NULL;
+    CHECK_STATUS(sdd_image_thumbhash(none, &hash), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(hash == NULL);
     for (size_t size = 0; size < sizeof known; size++) {
         CHECK_STATUS(sdd_image_from_thumbhash(known, size, &image), SDD_ERROR_BAD_IMAGE_DATA);
