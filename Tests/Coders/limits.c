@@ -58,6 +58,15 @@ static long field(int process, const char *name)
 
 static int has_helpers;
 
+/* Whether a process runs another program than this one. A new child shares this one's memory until it does. */
+static int has_own_memory(int process)
+{
+    char path[64], its[4096], own[4096];
+    snprintf(path, sizeof path, "/proc/%d/exe", process);
+    ssize_t length = readlink(path, its, sizeof its), own_length = readlink("/proc/self/exe", own, sizeof own);
+    return length > 0 && (length != own_length || memcmp(its, own, (size_t)length) != 0);
+}
+
 /* Returns the memory of this process and of those that decode for it. What they share counts once. */
 static long memory_now(void)
 {
@@ -66,7 +75,7 @@ static long memory_now(void)
     DIR *processes = has_helpers ? opendir("/proc") : NULL;
     for (struct dirent *entry; processes != NULL && (entry = readdir(processes)) != NULL;) {
         int process = atoi(entry->d_name);
-        if (process <= 0 || field(process, "PPid:") != self) continue;
+        if (process <= 0 || field(process, "PPid:") != self || !has_own_memory(process)) continue;
         own += field(process, "RssAnon:");
         long mapped = field(process, "RssShmem:");
         shared = mapped > shared ? mapped : shared;
@@ -191,7 +200,7 @@ static int check(int32_t mode, const char *file, int loads)
     CHECK(pictures == THREADS);
     sdd_image_release(atomic_exchange(&animated, NULL));
     long before = memory_now(), frame, taken;
-    highest = 0;
+    highest = before;
     is_watching = 1;
     CHECK(pthread_create(&watcher, NULL, watch, NULL) == 0);
     load(downloader, file, loads);
