@@ -39,15 +39,14 @@ struct ByteCursor {
         return UnsafeRawBufferPointer(rebasing: bytes[offset...])
     }
 
-    mutating func number8() -> Int? { number(1) }
-    mutating func number16() -> Int? { number(2) }
-    mutating func number32() -> Int? { number(4) }
+    mutating func number8() -> Int? { take(1).map { Int($0[0]) } }
+    mutating func number16() -> Int? { number(UInt16.self) }
+    mutating func number32() -> Int? { number(UInt32.self) }
 
-    private mutating func number(_ width: Int) -> Int? {
-        guard let digits = take(width) else { return nil }
-        var number = 0
-        for index in 0..<width { number = number << 8 | Int(digits[order == .bigEndian ? index : width - 1 - index]) }
-        return number
+    private mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Int? {
+        guard let digits = take(MemoryLayout<Number>.size) else { return nil }
+        let number = digits.loadUnaligned(as: Number.self)
+        return Int(order == .bigEndian ? Number(bigEndian: number) : Number(littleEndian: number))
     }
 }
 

@@ -37,6 +37,13 @@ package struct DecodeOptions: Hashable, Sendable {
         case asStored
         /// Converted to sRGB, if the picture says what its colours are.
         case sRGB
+
+        /// Returns what takes the place of a case that says the same as another, for a load or for anything else: forms
+        /// of the same pixels are equal. Returns `nil` if this stays.
+        package func resolved(forLoad isLoad: Bool) -> Colour? {
+            guard self == (isLoad ? .usual : .asStored) else { return nil }
+            return isLoad ? .sRGB : .usual
+        }
     }
 
     /// Format to assume for a body whose first bytes no coder recognizes.
@@ -111,11 +118,11 @@ package struct DecodeOptions: Hashable, Sendable {
         return transforms == nil || (!isLazy && memory.owner == .library)
     }
 
-    /// This form with the colours that are usual for a load, or for anything else. Forms of the same pixels are equal.
+    /// This form with its colours resolved.
     package func coloured(forLoad isLoad: Bool) -> DecodeOptions {
-        guard colour == (isLoad ? .usual : .asStored) else { return self }
+        guard let resolved = colour.resolved(forLoad: isLoad) else { return self }
         var form = self
-        form.colour = isLoad ? .sRGB : .usual
+        form.colour = resolved
         return form
     }
 

@@ -113,6 +113,7 @@ package final class Image: Sendable {
     /// Whether the image is what a request for `wanted` gets. If the pixels are not decoded yet, that is so only for a
     /// form that decodes later.
     package func serves(_ wanted: DecodeOptions) -> Bool {
+        if wanted.isServed(by: form) { return true }
         var (own, wanted) = (form, wanted)
         // Only a load takes one for the other, and it has said so already.
         if own.colour == .usual { own.colour = .asStored }

@@ -7,7 +7,8 @@ package import SDDCoders
 package enum DeliveryEvent<Recipient> {
     /// Progress of 0 bytes comes at the start, and again with `expected` at the response; both are delivered (row C2).
     case progress(Recipient, received: Int64, expected: Int64)
-    case facts(Recipient, ImageFacts)
+    /// Indirect, because its content would make all events large.
+    indirect case facts(Recipient, ImageFacts)
     /// An image that is not complete.
     case preview(Recipient, DownloadResult)
     /// The cached image of a load, shown before its end.
@@ -16,7 +17,7 @@ package enum DeliveryEvent<Recipient> {
     case end(Recipient, DownloadResult)
     /// The observer is `nil` until the event is queued: only the delivery knows it.
     case notice(Notice, to: (any Observer)?)
-    /// Indirect, because its content would make all events large.
+    /// Indirect, likewise.
     indirect case prefetch(Recipient, PrefetchEvent)
 }
 

@@ -97,28 +97,30 @@ extension DownloadRequest.Parts {
         if let modifiers = values.modifiers { bodyWork = modifiers.bodyWork(over: defaults.modifiers) }
     }
 
+    /// A request that changes nothing shares the form of the defaults: it neither copies nor compares it.
     fileprivate func setForm(_ spec: RequestSpec, over defaults: RequestDefaults) throws(DownloadError) {
-        // A request that changes nothing shares the form of the defaults.
-        var made = form
-        if let whole = spec.wholeForm {
-            made = whole
-        } else if spec.form != nil || form.isChanged(by: spec.options) {
-            made = (spec.form ?? form).with(spec.options)
-        }
-        made = made.coloured(forLoad: spec.load != nil)
-        guard made.isPossible else {
-            throw DownloadError(
-                .invalidOperation, .badDecode,
-                "sdd_decode_options.pixels and SDD_OPTION_AVOID_DECODE_IMAGE exclude each other: the memory is lent for "
-                    + "the request alone, and the picture would be decoded later.")
-        }
+        let isLoad = spec.load != nil
+        let isChanged = spec.hasForm || form.isChanged(by: spec.options)
+        guard isLoad || isChanged || form.colour.resolved(forLoad: isLoad) != nil else { return try check(form) }
+        var made = spec.wholeForm ?? (spec.form ?? form).with(spec.options)
+        if let colour = made.colour.resolved(forLoad: isLoad) { made.colour = colour }
+        try check(made)
         if let load = spec.load {
             made.transforms = load.transforms
             made.transformsAnimated = spec.options.contains(.transformAnimatedImage)
             // An empty chain has become none.
             made.keepsBytes = made.size == .none && made.transforms == nil
         }
-        if made != form { form = made }
+        form = made
+    }
+
+    private func check(_ form: DecodeOptions) throws(DownloadError) {
+        guard form.isPossible else {
+            throw DownloadError(
+                .invalidOperation, .badDecode,
+                "sdd_decode_options.pixels and SDD_OPTION_AVOID_DECODE_IMAGE exclude each other: the memory is lent for "
+                    + "the request alone, and the picture would be decoded later.")
+        }
     }
 
     fileprivate func setSink(_ sink: RequestSpec.Sink) throws(DownloadError) {

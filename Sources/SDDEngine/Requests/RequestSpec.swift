@@ -47,6 +47,8 @@ package struct RequestSpec: Sendable {
         get { rare?.form }
         set { if rare != nil || newValue != nil { own().form = newValue } }
     }
+    /// Whether there is a `form` or a `wholeForm`.
+    var hasForm: Bool { rare.map { $0.form != nil || $0.wholeForm != nil } ?? false }
     /// The form in place of `form` and the downloader's, to which no option is applied: a tensor's.
     package var wholeForm: DecodeOptions? {
         get { rare?.wholeForm }
