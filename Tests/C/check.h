@@ -195,16 +195,17 @@ static inline int count_entries(const char *folder, int own)
     return count - own;
 }
 
-/* The thread sanitizer opens descriptors of its own when it has to name a function. */
+/* The thread sanitizer opens descriptors of its own when it has to name a function, and a child of a process with threads
+ * can have none of its own. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define DESCRIPTORS_ARE_NOT_OURS_ALONE 1
+#define HAS_THREAD_SANITIZER 1
 #endif
 #endif
 
 static inline int count_descriptors(void)
 {
-#ifdef DESCRIPTORS_ARE_NOT_OURS_ALONE
+#ifdef HAS_THREAD_SANITIZER
     return 0;
 #else
     return count_entries("/proc/self/fd", 1);
