@@ -197,15 +197,17 @@ static inline int count_entries(const char *folder, int own)
 
 /* The thread sanitizer opens descriptors of its own when it has to name a function, and a child of a process with threads
  * can have none of its own. */
+#define HAS_THREAD_SANITIZER 0
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
+#undef HAS_THREAD_SANITIZER
 #define HAS_THREAD_SANITIZER 1
 #endif
 #endif
 
 static inline int count_descriptors(void)
 {
-#ifdef HAS_THREAD_SANITIZER
+#if HAS_THREAD_SANITIZER
     return 0;
 #else
     return count_entries("/proc/self/fd", 1);

@@ -28,7 +28,7 @@ typedef struct place {
 } place;
 
 /* A sanitizer's own records make memory grow. */
-#if defined(__SANITIZE_ADDRESS__) || defined(HAS_THREAD_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__) || HAS_THREAD_SANITIZER
 static const int is_our_own_memory = 0;
 #else
 static const int is_our_own_memory = 1;
