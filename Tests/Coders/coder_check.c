@@ -10,6 +10,8 @@
  *     coder_check changes OBJECT FILE COUNT  COUNT times: random bytes changed, some also cut, whole and in pieces
  *     coder_check near FILE OTHER            checks that two files are equally long, and no byte differs by more than 3
  *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder */
+#include "checks.h"
+
 #include <dlfcn.h>
 #include <sdd/sdd.h>
 #include <stdio.h>
@@ -20,14 +22,6 @@ static const sdd_coder *coder;
 static int64_t max_pixels = 1 << 16;
 static int keeps_rest;
 static int asks_first = 1; /* whether decoders are asked what they will take, as the library does */
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
 
 static unsigned char *read_file(const char *name, size_t *size)
 {

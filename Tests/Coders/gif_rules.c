@@ -1,17 +1,8 @@
 /* GIFs that are made here byte by byte, and what the library shows of them: files that break the rules, and damaged ones
    without and with SDD_DAMAGE_KEEP_REST. */
-#include <sdd/sdd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "checks.h"
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include <string.h>
 
 /* ---- writing a GIF */
 

@@ -1,25 +1,8 @@
 /* Compares pictures that processes of their own decode with those that this process decodes: sizes, frames, pixels, and
    the details of errors. Arguments: files. */
-#include <sdd/sdd.h>
+#include "checks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static sdd_downloader *downloader_of(int32_t mode)
-{
-    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    sdd_downloader *made = NULL;
-    network.allow_file_urls = 1;
-    config.network = &network;
-    config.decode_mode = mode;
-    if (sdd_downloader_create(&config, &made) != SDD_OK) {
-        fprintf(stderr, "%s\n", sdd_last_error_message());
-        exit(1);
-    }
-    return made;
-}
 
 static int same_pixels(sdd_image *a, sdd_image *b)
 {

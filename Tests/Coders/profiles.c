@@ -1,9 +1,7 @@
 /* Compares pictures whose profiles have tables, or are of four inks, with what they are in sRGB.
    Arguments: "installed" or "missing", for the coder of such profiles, and the folder of the pictures. */
-#include <sdd/sdd.h>
+#include "checks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Little CMS prepares tables, and the expected pixels were made without them. */
@@ -11,7 +9,7 @@ enum { MOST_LEVELS = 3 };
 
 static int wrong;
 
-#define CHECK(condition, ...) \
+#define EXPECT(condition, ...) \
     do { \
         if (!(condition)) { \
             fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
@@ -50,37 +48,22 @@ static int difference(sdd_image *image, const unsigned char *pam, size_t size)
     return most;
 }
 
-static sdd_downloader *downloader_of(int32_t mode)
-{
-    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    sdd_downloader *made = NULL;
-    network.allow_file_urls = 1;
-    config.network = &network;
-    config.decode_mode = mode;
-    if (sdd_downloader_create(&config, &made) != SDD_OK) {
-        fprintf(stderr, "%s\n", sdd_last_error_message());
-        exit(1);
-    }
-    return made;
-}
-
 static sdd_image *fetched(sdd_downloader *downloader, const char *url, const sdd_decode_options *options)
 {
     sdd_image *image = NULL;
     if (sdd_downloader_set_decode_options(downloader, options) != SDD_OK) return NULL;
     sdd_status status = sdd_get(downloader, url, 0, -1, &image, NULL, NULL);
-    CHECK(status == SDD_OK, "%s: %s", url, sdd_status_name(status));
+    EXPECT(status == SDD_OK, "%s: %s", url, sdd_status_name(status));
     return image;
 }
 
 static void check_kind(sdd_image *image, const char *what, sdd_colour_kind kind, const char *name, int is_converted)
 {
     sdd_image_colour colour = SDD_IMAGE_COLOUR_INIT;
-    CHECK(sdd_image_get_colour(image, &colour) == SDD_OK, "%s", what);
-    CHECK(colour.kind == kind && strcmp(colour.name, name) == 0, "%s: kind %d, \"%s\"", what, colour.kind, colour.name);
-    CHECK(colour.is_converted == is_converted, "%s: converted: %d", what, colour.is_converted);
-    CHECK(colour.icc_profile_size > 0, "%s: no profile", what);
+    EXPECT(sdd_image_get_colour(image, &colour) == SDD_OK, "%s", what);
+    EXPECT(colour.kind == kind && strcmp(colour.name, name) == 0, "%s: kind %d, \"%s\"", what, colour.kind, colour.name);
+    EXPECT(colour.is_converted == is_converted, "%s: converted: %d", what, colour.is_converted);
+    EXPECT(colour.icc_profile_size > 0, "%s: no profile", what);
 }
 
 static void check_picture(const char *folder, const char *name, const char *pam, sdd_colour_kind kind,
@@ -91,16 +74,16 @@ static void check_picture(const char *folder, const char *name, const char *pam,
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image *image = NULL, *stored = NULL;
     char url[2000];
-    CHECK(sdd_image_decode(bytes, size, NULL, &stored) == SDD_OK, "%s", name);
+    EXPECT(sdd_image_decode(bytes, size, NULL, &stored) == SDD_OK, "%s", name);
     check_kind(stored, name, kind, called, 0);
     options.colour = SDD_COLOUR_SRGB;
-    CHECK(sdd_image_decode(bytes, size, &options, &image) == SDD_OK, "%s", name);
+    EXPECT(sdd_image_decode(bytes, size, &options, &image) == SDD_OK, "%s", name);
     check_kind(image, name, kind, called, is_installed);
     if (is_installed)
-        CHECK(difference(image, expected, expected_size) <= MOST_LEVELS, "%s: by %d", name,
+        EXPECT(difference(image, expected, expected_size) <= MOST_LEVELS, "%s: by %d", name,
               difference(image, expected, expected_size));
     else
-        CHECK(memcmp(sdd_image_pixels(image), sdd_image_pixels(stored), sdd_image_stride(image)) == 0, "%s", name);
+        EXPECT(memcmp(sdd_image_pixels(image), sdd_image_pixels(stored), sdd_image_stride(image)) == 0, "%s", name);
     /* In processes of their own it is the same, and so it is when scaled. */
     sdd_downloader *here = downloader_of(SDD_DECODE_IN_PROCESS), *there = downloader_of(SDD_DECODE_ISOLATED);
     snprintf(url, sizeof url, "file://%s/%s", folder, name);
@@ -112,16 +95,16 @@ static void check_picture(const char *folder, const char *name, const char *pam,
             sdd_image_info info = SDD_IMAGE_INFO_INIT;
             if (!a || !b) continue;
             sdd_image_get_info(a, &info);
-            CHECK(memcmp(sdd_image_pixels(a), sdd_image_pixels(b), info.pixels_size) == 0, "%s, isolated", name);
-            CHECK(sdd_image_pixel_format(a) == format, "%s: format %d", name, sdd_image_pixel_format(a));
+            EXPECT(memcmp(sdd_image_pixels(a), sdd_image_pixels(b), info.pixels_size) == 0, "%s, isolated", name);
+            EXPECT(sdd_image_pixel_format(a) == format, "%s: format %d", name, sdd_image_pixel_format(a));
             if (side == 0 && format == SDD_PIXEL_FORMAT_RGBA8)
-                CHECK(memcmp(sdd_image_pixels(a), sdd_image_pixels(image), info.pixels_size) == 0, "%s", name);
+                EXPECT(memcmp(sdd_image_pixels(a), sdd_image_pixels(image), info.pixels_size) == 0, "%s", name);
             check_kind(b, name, kind, called, is_installed);
             sdd_image_release(a);
             sdd_image_release(b);
         }
     }
-    CHECK(sdd_downloader_destroy(here) == SDD_OK && sdd_downloader_destroy(there) == SDD_OK, "destroy");
+    EXPECT(sdd_downloader_destroy(here) == SDD_OK && sdd_downloader_destroy(there) == SDD_OK, "destroy");
     sdd_image_release(image);
     sdd_image_release(stored);
     free(bytes);
@@ -137,13 +120,13 @@ static void check_cut(const char *folder, const char *name, size_t cut)
     sdd_image *image = NULL;
     options.colour = SDD_COLOUR_SRGB;
     options.damage = SDD_DAMAGE_KEEP_REST;
-    CHECK(sdd_image_decode(bytes, size - cut, &options, &image) == SDD_OK, "%s, cut", name);
+    EXPECT(sdd_image_decode(bytes, size - cut, &options, &image) == SDD_OK, "%s, cut", name);
     const unsigned char *pixels = sdd_image_pixels(image);
     size_t stride = sdd_image_stride(image);
     int32_t height = sdd_image_height(image);
     for (size_t i = 0; pixels && i < stride; i++)
-        CHECK(pixels[(size_t)(height - 1) * stride + i] == 0, "%s, cut: %d", name, pixels[(size_t)(height - 1) * stride + i]);
-    CHECK(pixels && pixels[3] == 255, "%s, cut: nothing of it", name);
+        EXPECT(pixels[(size_t)(height - 1) * stride + i] == 0, "%s, cut: %d", name, pixels[(size_t)(height - 1) * stride + i]);
+    EXPECT(pixels && pixels[3] == 255, "%s, cut: nothing of it", name);
     sdd_image_release(image);
     free(bytes);
 }
@@ -167,7 +150,7 @@ static void check_damage(const char *folder, const char *name)
             bytes[at[i]] = (unsigned char)(random >> 24);
         }
         sdd_status status = sdd_image_decode(bytes, size, &options, &image);
-        CHECK(status == SDD_OK || status == SDD_ERROR_BAD_IMAGE_DATA, "%s: %s", name, sdd_status_name(status));
+        EXPECT(status == SDD_OK || status == SDD_ERROR_BAD_IMAGE_DATA, "%s: %s", name, sdd_status_name(status));
         sdd_image_release(image);
         for (int i = 3; i >= 0; i--) bytes[at[i]] = before[i];
     }
