@@ -62,6 +62,14 @@ static inline void body_free(struct body *body)
 #endif
 }
 
+/* Takes the next frame of an animation that is to be encoded, from the source of an `encode_frames`. */
+static inline sdd_status take_frame(sdd_coder_next_fn next, void *source, sdd_coder_frame *frame)
+{
+    memset(frame, 0, sizeof *frame);
+    frame->struct_size = sizeof *frame;
+    return next(source, frame);
+}
+
 /* Whether what there is of a damaged body is to be shown. */
 static inline int keeps_rest(const sdd_coder_task *task)
 {

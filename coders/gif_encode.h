@@ -110,9 +110,7 @@ static sdd_status gif_encode_frames(sdd_coder_next_fn next, void *source, int32_
     (void)user_data;
     while (status == SDD_OK) {
         sdd_coder_frame frame;
-        memset(&frame, 0, sizeof frame);
-        frame.struct_size = sizeof frame;
-        status = next(source, &frame);
+        status = take_frame(next, source, &frame);
         if (status != SDD_OK) break;
         if (frame.width > 65535 || frame.height > 65535) status = SDD_ERROR_UNSUPPORTED;
         if (status == SDD_OK && encoder == NULL) {

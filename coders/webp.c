@@ -423,9 +423,7 @@ static sdd_status webp_encode_frames(sdd_coder_next_fn next, void *source, int32
     WebPDataInit(&made);
     while (status == SDD_OK) {
         sdd_coder_frame frame;
-        memset(&frame, 0, sizeof frame);
-        frame.struct_size = sizeof frame;
-        status = next(source, &frame);
+        status = take_frame(next, source, &frame);
         if (status != SDD_OK) break;
         if (encoder == NULL) encoder = begin_frames(&frame, &config, quality);
         if (encoder == NULL || shown_until / 1000 > INT_MAX) {
