@@ -118,11 +118,15 @@ package struct DecodeOptions: Hashable, Sendable {
         return transforms == nil || (!isLazy && memory.owner == .library)
     }
 
+    /// Replaces a case of `colour` that says the same as another.
+    package mutating func resolveColour(forLoad isLoad: Bool) {
+        if let resolved = colour.resolved(forLoad: isLoad) { colour = resolved }
+    }
+
     /// This form with its colours resolved.
     package func coloured(forLoad isLoad: Bool) -> DecodeOptions {
-        guard let resolved = colour.resolved(forLoad: isLoad) else { return self }
         var form = self
-        form.colour = resolved
+        form.resolveColour(forLoad: isLoad)
         return form
     }
 

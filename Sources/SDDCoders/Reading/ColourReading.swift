@@ -6,11 +6,13 @@ internal import SDDBase
 extension PictureColour {
     /// Reads what a body says of its colours before its pixels.
     static func stated(by bytes: Bytes, _ facts: ImageFacts) -> PictureColour? {
+        let isGrey = facts.channels <= 2
         var description = withExtendedLifetime(bytes) {
-            facts.format == .png ? ColourDescription(ofPNG: bytes.pointer) : ColourDescription(ofJPEG: bytes.pointer)
+            facts.format == .png
+                ? ColourDescription(ofPNG: bytes.pointer, isGrey: isGrey) : ColourDescription(ofJPEG: bytes.pointer)
         }
         if description.isEmpty { return nil }
-        description.isGrey = facts.channels <= 2
+        description.isGrey = isGrey
         description.hasInks = facts.channels == 4 && facts.format == .jpeg
         return KnownColours.ofProcess.colour(of: description)
     }
@@ -18,7 +20,7 @@ extension PictureColour {
 
 extension ColourDescription {
     /// Reads the profile of a JPEG, from segments before the first scan (ICC.1:2022, B.4).
-    init(ofJPEG bytes: UnsafeRawBufferPointer) {
+    fileprivate init(ofJPEG bytes: UnsafeRawBufferPointer) {
         var parts = ProfileParts()
         for segment in JPEGSegments(bytes) where segment.marker == JPEGSegments.app2 { parts.take(segment.data) }
         guard !parts.isEmpty, let made = try? parts.joined() else { return }
@@ -26,12 +28,11 @@ extension ColourDescription {
     }
 
     /// Reads the chunks of a PNG before its pixels (PNG, Third Edition, 11.3.2).
-    init(ofPNG bytes: UnsafeRawBufferPointer) {
+    fileprivate init(ofPNG bytes: UnsafeRawBufferPointer, isGrey: Bool) {
         var hasTried = false
         for chunk in PNGChunks(bytes) {
             if chunk.name == .IDAT || chunk.name == .IEND { return }
             switch chunk.name {
-            case .IHDR: isGrey = chunk.data.dropFirst(9).first.map { $0 & 2 == 0 } ?? false
             // The first one counts, so that many that are damaged cost no more.
             case .iCCP where !hasTried:
                 hasTried = true

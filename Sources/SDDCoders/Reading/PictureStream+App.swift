@@ -128,8 +128,7 @@ extension PictureStream {
     /// Returns the picture of a form, made from the pixels of its source.
     private func formed(
         _ made: PixelBuffer, goodRows: Int?, as form: DecodeOptions, _ facts: ImageFacts, _ frames: AppFrames?,
-        _ clock: DecodeClock,
-        _ bytes: Bytes
+        _ clock: DecodeClock, _ bytes: Bytes
     ) throws(CoderError) -> Image {
         let pixels = try PixelConverter(made, to: form, orientation: facts.orientation).make()
         let animation = try Animation(

@@ -124,10 +124,10 @@ package final class PictureStream: @unchecked Sendable {
         _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
+        let isColourKnown = isColourKnown(bytes, forms, isLast: isLast)
         var step = Step()
         step.facts = facts
-        guard isColourKnown(bytes, forms, isLast: isLast) else { return step }
-        step.facts = facts
+        guard isColourKnown else { return step }
         try setParts(for: forms, of: bytes, isLast: isLast)
         guard try isCostKnown(bytes, isLast: isLast) else { return step }
         if try !hasRoom(for: bytes, isLast: isLast) {

@@ -21,7 +21,7 @@ extension RequestDefaults {
         if url.scheme == .other, (try? appTransport(for: url)) == nil { return nil }
         var form = form ?? self.form
         if form.isChanged(by: options) { form = form.with(options) }
-        if let colour = form.colour.resolved(forLoad: true) { form.colour = colour }
+        form.resolveColour(forLoad: true)
         form.keepsBytes = form.size == .none
         guard form.isPossible, form.transforms == nil else { return nil }
         let original = caches.images.key(of: url) + caches.images.mark(of: identity)

@@ -103,7 +103,7 @@ extension DownloadRequest.Parts {
         let isChanged = spec.hasForm || form.isChanged(by: spec.options)
         guard isLoad || isChanged || form.colour.resolved(forLoad: isLoad) != nil else { return try check(form) }
         var made = spec.wholeForm ?? (spec.form ?? form).with(spec.options)
-        if let colour = made.colour.resolved(forLoad: isLoad) { made.colour = colour }
+        made.resolveColour(forLoad: isLoad)
         try check(made)
         if let load = spec.load {
             made.transforms = load.transforms
