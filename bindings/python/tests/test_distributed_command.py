@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import io
 import json
+import multiprocessing
 import os
 import pty
 import re
@@ -27,6 +28,7 @@ from distributed_job import HOSTS, Crowd, check_complete, options_for, rows_of  
 
 from sdd.distributed import NOT_SUPPORTED, JobOptions, Progress, download, make_plan  # noqa: E402
 from sdd.distributed import __main__ as command  # noqa: E402
+from sdd.distributed import _local as local  # noqa: E402
 from sdd.distributed._display import Lines, display  # noqa: E402
 
 COMMAND = [sys.executable, "-m", "sdd.distributed"]
@@ -176,6 +178,30 @@ def test_a_failed_job(crowd: Crowd, tmp_path: Path) -> None:
 
 def children_of(process: subprocess.Popen[Any]) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("when", ["answer waits", "answer is sent"])
+def test_connection_closed_early(when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker ends without a word when the process that started it has gone on, at whatever moment."""
+    ours, theirs = multiprocessing.Pipe()
+    life, kept = multiprocessing.Pipe(duplex=False)
+    made = []
+
+    def make_lane(options: JobOptions, lane: int, tally: object) -> list[object]:
+        made.append(lane)
+        ours.close()
+        return []
+
+    monkeypatch.setattr(local, "make_lane", make_lane)
+    if when == "answer waits":
+        theirs.send([])
+        ours.close()
+    else:
+        ours.send(1)
+    options = JobOptions(url_list=str(tmp_path / "urls.txt"), output_folder=str(tmp_path / "out"))
+    local._serve(options, theirs, life, None)
+    assert made == ([] if when == "answer waits" else [1])
+    kept.send(None)  # otherwise the end of `kept` ends this process
 
 
 def test_interrupted(crowd: Crowd, tmp_path: Path) -> None:

@@ -105,19 +105,24 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _serve(options: JobOptions, connection: Connection, life: Connection, tally: Tally | None) -> None:
-    """The main function of a worker process: takes lanes until the connection is closed."""
+    """The main function of a worker process: takes lanes until the connection is closed.
+
+    The other process can close it at any time, also while an answer is sent or waits to be read: an OSError here.
+    """
     threading.Thread(target=_watch, args=(life,), daemon=True).start()
-    while True:
-        try:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
             lane = connection.recv()
-        except EOFError:
-            return
-        try:
-            answer: Any = make_lane(options, lane, tally)
-        except Exception as error:
-            _log.exception("lane %d", lane)
-            answer = f"{type(error).__name__}: {error}"
-        connection.send(answer)
+            connection.send(_answer(options, lane, tally))
+
+
+def _answer(options: JobOptions, lane: int, tally: Tally | None) -> list[ShardReport] | str:
+    """The reports of a lane, or why it failed."""
+    try:
+        return make_lane(options, lane, tally)
+    except Exception as error:
+        _log.exception("lane %d", lane)
+        return f"{type(error).__name__}: {error}"
 
 
 def _watch(life: Connection) -> None:
