@@ -247,6 +247,7 @@ CASE(z14_one_bad_item_does_not_stop_the_others)
         CHECK_EQUAL(sum > 0, item.index == 5);
         CHECK(item.result->failure.status || (item.width == 8 && item.height == 6));
         CHECK(!item.result->failure.status || (item.width == 0 && item.height == 0));
+        CHECK(item.colour_kind == SDD_COLOUR_KIND_UNSTATED && !item.is_converted);
         let_go(&item);
     }
     CHECK(!take_one(batch, &item));
@@ -293,8 +294,9 @@ CASE(z14_an_item_is_tried_as_often_as_is_said)
 /* ------------------------------------------------------------------------------------- tensors */
 
 static const char *const pictures[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg",
-                                        "facts/orientation.png", "png/grey-alpha8.png", "jpeg/size-17x3.jpg" };
-enum { PICTURES = sizeof pictures / sizeof *pictures, GAP = 5 };
+                                        "facts/orientation.png", "png/grey-alpha8.png", "jpeg/size-17x3.jpg",
+                                        "colour/display-p3.jpg", "colour/glass.png", "colour/srgb.png" };
+enum { PICTURES = sizeof pictures / sizeof *pictures, CONVERTED = 2, GAP = 5 };
 
 /* Decodes the same picture with sdd_image_decode(). */
 static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
@@ -311,6 +313,7 @@ static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
     options.target_height = tensor->height;
     options.allow_enlarging = 1;
     options.background = tensor->background;
+    options.colour = tensor->colour;
     CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image), SDD_OK);
     free(bytes);
     return image;
@@ -336,10 +339,11 @@ static void check_slot(const uint8_t *slot, sdd_image *image, const sdd_tensor *
             }
 }
 
-static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_t slots)
+static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_t slots, sdd_colour colour)
 {
     enum { WIDTH = 24, HEIGHT = 20, COUNT = 2 * PICTURES };
     const char *urls[COUNT];
+    static char texts[COUNT][200];
     int channels = format == SDD_PIXEL_FORMAT_RGBA8 ? 4 : format == SDD_PIXEL_FORMAT_GREY8 ? 1 : 3;
     size_t slot_bytes = (size_t)(WIDTH * HEIGHT * channels), stride = slot_bytes + GAP;
     size_t slot_count = slots == SDD_TENSOR_NEXT_SLOT ? 2 : COUNT;
@@ -357,18 +361,26 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     tensor.fit = fit;
     tensor.slot_choice = slots;
     tensor.background = 0x3366cc;
-    for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each picture twice */
+    tensor.colour = colour;
+    for (int i = 0; i < COUNT; i++) { /* each picture twice */
+        snprintf(texts[i], sizeof texts[i], "%s", atf("/file/%s", pictures[i % PICTURES]));
+        urls[i] = texts[i];
+    }
     sdd_batch_config config = config_of(urls, COUNT);
     config.tensor = &tensor;
     sdd_batch *batch = make_batch(&config);
     sdd_batch_item item;
-    int taken = 0;
+    int taken = 0, converted = 0;
     for (; take_one(batch, &item); taken++) {
         CHECK_STATUS(item.result->failure.status, SDD_OK);
         CHECK(item.slot >= 0 && (size_t)item.slot < slot_count && !in_use[item.slot]++);
         if (slots == SDD_TENSOR_SLOT_OF_INDEX) CHECK_EQUAL(item.slot, item.index);
         sdd_image *image = decoded(pictures[item.index % PICTURES], &tensor);
         CHECK(item.width == sdd_image_width(image) && item.height == sdd_image_height(image));
+        sdd_image_info info = SDD_IMAGE_INFO_INIT;
+        CHECK_STATUS(sdd_image_get_info(image, &info), SDD_OK);
+        CHECK(item.colour_kind == info.colour_kind && item.is_converted == info.is_converted);
+        converted += item.is_converted;
         const uint8_t *slot = memory + (size_t)item.slot * stride;
         check_slot(slot, image, &tensor);
         for (int i = 0; i < GAP; i++) CHECK_EQUAL(slot[slot_bytes + (size_t)i], 0xa5);
@@ -387,6 +399,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
         }
     }
     CHECK_EQUAL(taken, COUNT);
+    CHECK_EQUAL(converted, colour == SDD_COLOUR_SRGB ? 2 * CONVERTED : 0);
     sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
     CHECK_STATUS(sdd_batch_get_statistics(batch, &all), SDD_OK);
     CHECK(fit == SDD_FIT_INSIDE || all.pixels == COUNT * WIDTH * HEIGHT);
@@ -396,13 +409,18 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
 
 CASE(z14_a_tensor_has_the_pixels_of_image_decode)
 {
+    static const struct {
+        sdd_pixel_format format;
+        sdd_tensor_layout layout;
+    } forms[] = { { 0, SDD_TENSOR_HWC },
+                  { SDD_PIXEL_FORMAT_RGB8, SDD_TENSOR_CHW },
+                  { SDD_PIXEL_FORMAT_RGBA8, SDD_TENSOR_HWC },
+                  { SDD_PIXEL_FORMAT_GREY8, SDD_TENSOR_HWC } };
     for (sdd_fit fit = SDD_FIT_DEFAULT; fit <= SDD_FIT_STRETCH; fit++)
-        for (int32_t slots = SDD_TENSOR_SLOT_OF_INDEX; slots <= SDD_TENSOR_NEXT_SLOT; slots++) {
-            fill_and_compare(0, SDD_TENSOR_HWC, fit, slots);
-            fill_and_compare(SDD_PIXEL_FORMAT_RGB8, SDD_TENSOR_CHW, fit, slots);
-            fill_and_compare(SDD_PIXEL_FORMAT_RGBA8, SDD_TENSOR_HWC, fit, slots);
-            fill_and_compare(SDD_PIXEL_FORMAT_GREY8, SDD_TENSOR_HWC, fit, slots);
-        }
+        for (int32_t slots = SDD_TENSOR_SLOT_OF_INDEX; slots <= SDD_TENSOR_NEXT_SLOT; slots++)
+            for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+                for (sdd_colour colour = SDD_COLOUR_DEFAULT; colour <= SDD_COLOUR_SRGB; colour++)
+                    fill_and_compare(forms[i].format, forms[i].layout, fit, slots, colour);
 }
 
 CASE(z14_without_a_tensor_there_are_images)

@@ -62,6 +62,65 @@ CASE(z14_cached_items_are_not_downloaded)
     CHECK_EQUAL(hits("/file/png/rgb8.png"), 20);
 }
 
+/* Fills a tensor with 20 pictures, each of which has Display P3, and tells how many were converted. */
+static int fill_in_colours(loader_in_folder *l, sdd_colour colour, uint8_t *pixels, size_t struct_size)
+{
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+    int converted = 0;
+    size_t count;
+    tensor.struct_size = struct_size;
+    tensor.pixels = pixels;
+    tensor.slot_count = 20;
+    tensor.width = tensor.height = 8;
+    tensor.colour = colour;
+    sdd_batch *batch = begin(l, &tensor, 0);
+    while (sdd_batch_wait(batch, &item, 1, -1, &count) == SDD_OK && count) {
+        CHECK_STATUS(item.result->failure.status, SDD_OK);
+        CHECK_EQUAL(item.colour_kind, SDD_COLOUR_KIND_MATRIX);
+        converted += item.is_converted;
+        sdd_result_release(item.result);
+    }
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    return converted;
+}
+
+CASE(z14_a_tensor_of_a_loader_is_in_srgb_unless_told)
+{
+    enum { SLOT = 8 * 8 * 3 };
+    static uint8_t usual[20 * SLOT], stored[sizeof usual], pixels[sizeof usual];
+    static const sdd_colour colours[] = { SDD_COLOUR_DEFAULT, SDD_COLOUR_AS_STORED, SDD_COLOUR_SRGB };
+    OWNED_LOADER l = open_loader();
+    static char texts[20][200];
+    for (int i = 0; i < 20; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/colour/display-p3.jpg?batch="), i);
+        urls[i] = texts[i];
+    }
+    CHECK_EQUAL(fill_in_colours(&l, SDD_COLOUR_AS_STORED, stored, sizeof(sdd_tensor)), 0); /* from the network */
+    CHECK_EQUAL(fill_in_colours(&l, SDD_COLOUR_DEFAULT, usual, sizeof(sdd_tensor)), 20);
+    CHECK(memcmp(usual, stored, SLOT) != 0);
+    for (size_t i = 0; i < 3; i++) {
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        sdd_image *image = NULL;
+        size_t size;
+        uint8_t *bytes = fixture("colour/display-p3.jpg", &size);
+        int is_stored = colours[i] == SDD_COLOUR_AS_STORED;
+        CHECK_EQUAL(fill_in_colours(&l, colours[i], pixels, sizeof(sdd_tensor)), is_stored ? 0 : 20);
+        options.pixel_format = SDD_PIXEL_FORMAT_RGB8;
+        options.fit = SDD_FIT_FILL;
+        options.target_width = options.target_height = 8;
+        options.colour = is_stored ? SDD_COLOUR_AS_STORED : SDD_COLOUR_SRGB;
+        CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image), SDD_OK);
+        for (int slot = 0; slot < 20; slot++)
+            CHECK(memcmp(pixels + slot * SLOT, sdd_image_pixels(image), SLOT) == 0);
+        sdd_image_release(image);
+        free(bytes);
+    }
+    /* An older struct ends before the field, whatever lies there. */
+    CHECK_EQUAL(fill_in_colours(&l, SDD_COLOUR_AS_STORED, pixels, offsetof(sdd_tensor, colour)), 20);
+    CHECK_EQUAL(hits("/file/colour/display-p3.jpg"), 20);
+}
+
 /* ---------------------------------------------------------------- items changed by an options processor */
 
 static atomic_int freed;

@@ -159,7 +159,7 @@ static thing *make_batch_thing(void)
     tensor.slot_count = one_in(20) ? 0 : 8;
     tensor.width = tensor.height = 16;
     tensor.layout = mostly32((int32_t)chance(2)), tensor.fit = mostly32((int32_t)chance(3));
-    tensor.slot_choice = mostly32((int32_t)chance(2));
+    tensor.slot_choice = mostly32((int32_t)chance(2)), tensor.colour = mostly32((int32_t)chance(3));
     p.s = (sdd_batch_config)SDD_BATCH_CONFIG_INIT;
     if (one_in(3)) p.s.loader = any_loader(&s);
     else p.s.downloader = any_downloader(&s);

@@ -156,6 +156,27 @@ CASE(a_tensor)
     CHECK_STATUS(batch.release_slot(0).status(), SDD_ERROR_NOT_FOUND);
 }
 
+CASE(a_tensor_in_srgb_or_as_stored)
+{
+    std::vector<uint8_t> memory(8 * 8 * 3), usual(memory.size());
+    for (const sdd_colour colour : { SDD_COLOUR_DEFAULT, SDD_COLOUR_AS_STORED, SDD_COLOUR_SRGB }) {
+        sdd::downloader downloader;
+        sdd::batch_config config;
+        config.downloader = downloader.get();
+        config.urls = { url_of("/file/colour/display-p3.jpg") };
+        config.tensor = sdd::tensor();
+        config.tensor->pixels = memory.data();
+        config.tensor->slot_count = 1;
+        config.tensor->width = config.tensor->height = 8;
+        config.tensor->colour = colour;
+        sdd::batch batch(config);
+        const auto taken = batch.wait().value();
+        CHECK(taken.at(0).colour_kind == SDD_COLOUR_KIND_MATRIX && taken[0].is_converted == (colour == SDD_COLOUR_SRGB));
+        if (colour == SDD_COLOUR_DEFAULT) usual = memory;
+        CHECK((memory == usual) == (colour != SDD_COLOUR_SRGB));
+    }
+}
+
 CASE(a_batch_that_is_cancelled)
 {
     sdd::downloader downloader;

@@ -99,10 +99,14 @@ typedef struct sdd_tensor {
     uint32_t background; /* 0xRRGGBB, shown through transparent pixels in formats without alpha */
     /* Bytes from one slot to the next; at least, and for 0, width x height x channels. */
     size_t slot_stride;
+    /* One of SDD_COLOUR_, as sdd_decode_options.colour. Default: SDD_COLOUR_SRGB in a batch of a
+       loader, SDD_COLOUR_AS_STORED in one of a downloader. sdd_batch_item.is_converted tells of
+       each picture what it got. */
+    sdd_colour colour;
 } sdd_tensor;
 
 #define SDD_TENSOR_INIT \
-    { sizeof(sdd_tensor), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_tensor), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * One item, for an sdd_batch_next_fn to fill. All fields but struct_size are 0 before.
@@ -211,10 +215,14 @@ typedef struct sdd_batch_item {
     /* Never NULL. Owned by the caller: release it with sdd_result_release(). With a tensor it has
        no image, and without SDD_OPTION_BYTES_ONLY no bytes of its own: see sdd_image_bytes(). */
     sdd_result *SDD_NULLABLE result;
+    /* One of SDD_COLOUR_KIND_: what the picture says of its colours, converted or not. 0 without
+       pixels. */
+    sdd_colour_kind colour_kind;
+    int32_t is_converted; /* 1: the pixels were converted to sRGB */
 } sdd_batch_item;
 
 #define SDD_BATCH_ITEM_INIT \
-    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, NULL }
+    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, NULL, 0, 0 }
 
 /**
  * WAITS until items can be taken, takes them, and starts others in their place.

@@ -86,6 +86,8 @@ private func record(_ item: BatchItem, of batch: Batch) -> sdd_batch_item {
     if item.error == nil {
         made.width = Int32(clamping: item.result.image?.width ?? 0)
         made.height = Int32(clamping: item.result.image?.height ?? 0)
+        made.colour_kind = item.result.image?.colour?.kind.rawValue ?? 0
+        made.is_converted = item.result.image?.isConverted == true ? 1 : 0
         // An image has its own bytes; a tensor has its pixels.
         if !batch.hasTensor { parts.insert(item.result.image == nil ? .bytes : .image) }
     }

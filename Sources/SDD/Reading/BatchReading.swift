@@ -91,7 +91,7 @@ private func tensor(_ given: sdd_tensor) throws(Refusal) -> Tensor {
         base: pixels, slotCount: given.slot_count, slotStride: given.slot_stride,
         format: isPlanar ? .rgb8Planar : format,
         size: SizeRule(width: Int(given.width), height: Int(given.height), fit: fit, allowsEnlarging: true),
-        background: given.background)
+        background: given.background, colour: try colour(given.colour, "sdd_tensor.colour"))
     guard let made else {
         throw wrong(
             "sdd_tensor.slot_stride",

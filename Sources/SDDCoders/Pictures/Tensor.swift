@@ -18,7 +18,7 @@ package struct Tensor: @unchecked Sendable {
     ///   - slotStride: bytes from one slot to the next; 0 means the smallest possible number.
     package init?(
         base: UnsafeMutableRawPointer, slotCount: Int, slotStride: Int, format: PixelFormat, size: SizeRule,
-        background: UInt32
+        background: UInt32, colour: DecodeOptions.Colour = .usual
     ) {
         guard slotCount > 0, slotStride >= 0,
             let layout = PixelLayout(width: size.width, height: size.height, format: format, rowAlignment: 1)
@@ -33,7 +33,8 @@ package struct Tensor: @unchecked Sendable {
         rowBytes = layout.rowBytes
         width = size.width
         height = size.height
-        form = DecodeOptions(format: format, background: background, size: size, frames: .firstOnly)
+        form = DecodeOptions(
+            format: format, background: background, size: size, frames: .firstOnly, colour: colour)
     }
 
     /// Returns the form of a picture that fits into a slot.
@@ -42,8 +43,9 @@ package struct Tensor: @unchecked Sendable {
         // A picture smaller than the slot has its planes closer together.
         guard let slot, form.size.fit != .inside else { return form }
         let memory = PixelMemory(owner: .caller(PixelSpace(base: place(slot), size: slotBytes, stride: rowBytes)))
-        return DecodeOptions(
-            format: form.format, background: form.background, size: form.size, memory: memory, frames: form.frames)
+        var own = form
+        own.memory = memory
+        return own
     }
 
     private func place(_ slot: Int) -> UnsafeMutableRawPointer { base + slot * slotStride }

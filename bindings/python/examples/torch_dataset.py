@@ -34,7 +34,8 @@ except ImportError:
 class Pictures(IterableDataset):  # type: ignore[misc]
     """Yields (pixels, indexes): uint8 of shape (rows, 3, side, side), and the indexes of the URLs of these rows.
 
-    A picture that cannot be had is left out, so that a batch may have fewer rows.
+    Pictures that say that they are in other colours are converted to sRGB. A picture that cannot be had is left out, so
+    that a batch may have fewer rows.
     """
 
     def __init__(self, urls: list[str], rows: int = 32, side: int = 224) -> None:
@@ -57,7 +58,7 @@ class Pictures(IterableDataset):  # type: ignore[misc]
     def _batch(self, downloader: sdd.Downloader, indexes: list[int]) -> tuple[Any, Any]:
         pixels = np.empty((len(indexes), 3, self._side, self._side), np.uint8)
         urls = [self._urls[index] for index in indexes]
-        rows = sdd.batch(urls, out=pixels, layout="chw", downloader=downloader).wait()
+        rows = sdd.batch(urls, out=pixels, layout="chw", colour="srgb", downloader=downloader).wait()
         good = [row.index for row in rows if row.ok]
         pixels, kept = pixels[good] if len(good) < len(indexes) else pixels, np.array(indexes)[good]
         return (torch.from_numpy(pixels), torch.from_numpy(kept)) if torch else (pixels, kept)

@@ -6,7 +6,7 @@ import dataclasses
 import io
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -148,15 +148,34 @@ def test_many(loader: sdd.Loader, downloader: sdd.Downloader, server: Server) ->
     name = "adobe-rgb.jpg"
     shutil.copy(COLOURS / name, server.folder / name)
     urls = [server.url(f"file/{name}")]
-    stored = sdd.Image.decode(picture(name), pixel_format="rgb8").to_numpy()
     for options, is_converted in (({}, True), ({"colour": "srgb"}, True), ({"colour": "stored"}, False)):
         for item in loader.load_many(urls, **options):  # type: ignore[arg-type]
             assert isinstance(item, sdd.PictureItem) and item.image.colour.is_converted == is_converted
+
+
+def test_rows_of_an_array(loader: sdd.Loader, downloader: sdd.Downloader, server: Server) -> None:
+    name = "adobe-rgb.jpg"
+    shutil.copy(COLOURS / name, server.folder / name)
+    urls = [server.url(f"file/{name}")]
+    stored = sdd.Image.decode(picture(name), pixel_format="rgb8").to_numpy()
+    converted = sdd.Image.decode(picture(name), pixel_format="rgb8", colour="srgb").to_numpy()
+    assert abs(converted.astype(int) - in_srgb(name)[:, :, :3]).max() <= 1
     rows = np.zeros((1, *stored.shape), np.uint8)
-    sdd.batch(urls, rows, downloader=downloader).wait()
-    assert (rows[0] == stored).all()
-    sdd.batch(urls, rows, loader=loader).wait()
-    assert abs(rows[0].astype(int) - in_srgb(name)[:, :, :3]).max() <= 1
+    for source, usual in (({"downloader": downloader}, False), ({"loader": loader}, True)):
+        wishes: list[tuple[dict[str, Any], bool]] = [
+            ({}, usual), ({"colour": None}, usual), ({"colour": "srgb"}, True), ({"colour": "stored"}, False),
+        ]  # fmt: skip
+        for options, is_converted in wishes:
+            rows[:] = 0
+            (item,) = sdd.batch(urls, rows, **options, **source).wait()
+            assert isinstance(item, sdd.RowItem)
+            assert (item.is_converted, item.colour_kind) == (is_converted, sdd.ColourKind.MATRIX)
+            assert (rows[0] == (converted if is_converted else stored)).all()
+    planes = np.zeros((1, 3, *stored.shape[:2]), np.uint8)
+    sdd.batch(urls, planes, layout="chw", colour="srgb", downloader=downloader).wait()
+    assert (planes[0].transpose(1, 2, 0) == converted).all()
+    with pytest.raises(ValueError, match="colour must be one of srgb, stored, not 'p3'"):
+        sdd.batch(urls, rows, colour="p3")  # type: ignore[arg-type]
 
 
 def test_words_that_do_not_exist_are_refused(loader: sdd.Loader) -> None:

@@ -16,6 +16,8 @@ struct batch_item {
     int32_t width = 0;
     int32_t height = 0;
     sdd::result<loaded> result; /* with a tensor without an image */
+    sdd_colour_kind colour_kind = SDD_COLOUR_KIND_UNSTATED; /* 0 without pixels */
+    bool is_converted = false;                              /* to sRGB */
 };
 
 /**
@@ -157,8 +159,10 @@ private:
     }
 
     static batch_item item_of(const sdd_batch_item &from) {
-        return {from.id,    from.index,  from.slot,
-                from.width, from.height, detail::outcome_of(from.result)};
+        return {from.id,          from.index,
+                from.slot,        from.width,
+                from.height,      detail::outcome_of(from.result),
+                from.colour_kind, from.is_converted != 0};
     }
 
     std::unique_ptr<kept_next> kept_;

@@ -183,6 +183,7 @@ class Batch(Closing, Generic[Good]):
             made.error, made.row = error_of(failure, url), row
         elif self._kind is RowItem:
             made.row = row
+            made._colour_kind, made.is_converted = taken.colour_kind, bool(taken.is_converted)
         elif self._kind is BytesItem:
             made.data = data_of(result) if result.bytes else memoryview(b"")
         else:

@@ -101,8 +101,8 @@ def load_many(urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[Pic
 @takes("RowOptions")
 def batch(
     urls: Iterable[str], out: Any, *, layout: Literal["hwc", "chw"] = "hwc",
-    fit: Fit = "fill", background: int = 0, loader: Loader | None = None, downloader: Downloader | None = None,
-    **options: Unpack[RowOptions],
+    fit: Fit = "fill", background: int = 0, colour: Literal["srgb", "stored"] | None = None,
+    loader: Loader | None = None, downloader: Downloader | None = None, **options: Unpack[RowOptions],
 ) -> Batch[RowItem]:  # fmt: skip
     """Writes pictures into rows of an array, one row for each URL, without a copy.
 
@@ -115,10 +115,11 @@ def batch(
     and `async for` give each as its row is complete. A row may be read once its item is taken. The array must be left
     alone otherwise until the batch is over or closed; the batch keeps its memory where it is.
 
-    The pictures are downloads, of `downloader` or the default loader's, in the colours of their files; with `loader`
-    they come through its cache, and are converted to sRGB.
+    The pictures are downloads, of `downloader` or the default loader's; with `loader` they come through its cache.
+    `colour` "srgb" converts them to sRGB, "stored" leaves them in the colours of their files; by default they are
+    converted with `loader` only. `RowItem.is_converted` tells it of each.
     """
-    tensor, view = tensor_of(out, layout, fit, background)
+    tensor, view = tensor_of(out, layout, fit, background, colour)
     if loader is not None:
         if downloader is not None:
             raise TypeError("either loader or downloader")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal, NoReturn
 
-from ._constants import Origin
+from ._constants import ColourKind, Origin
 from ._errors import Error
 from ._image import Image
 from ._metrics import Metrics
@@ -113,10 +113,19 @@ class BytesItem(Item):
 class RowItem(Item):
     """An item of `batch()`: its pixels are in a row of the array."""
 
-    __slots__ = ("row",)
+    __slots__ = ("row", "_colour_kind", "is_converted")
 
     ok: Literal[True] = True
     error: None = None
     image: None = None
     data: None = None
     row: int
+    is_converted: bool
+    """Whether the pixels were converted to sRGB."""
+
+    _colour_kind: int
+
+    @property
+    def colour_kind(self) -> ColourKind:
+        """What the picture says of its colours, converted or not."""
+        return ColourKind(self._colour_kind)

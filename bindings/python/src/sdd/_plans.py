@@ -16,7 +16,7 @@ from ._values import buffer, c_text, flag, no_option, number, put, shown, sides
 
 LEVELS = Choices("a level", all=c.CACHE_ALL, memory=c.CACHE_MEMORY, disk=c.CACHE_DISK, none=c.CACHE_NONE)
 _REDIRECTS = Choices("redirects", follow=c.REDIRECT_FOLLOW, hand_out=c.REDIRECT_HAND_OUT, refuse=c.REDIRECT_REFUSE)
-_COLOURS = Choices("colour", srgb=c.COLOUR_SRGB, stored=c.COLOUR_AS_STORED)
+COLOURS = Choices("colour", srgb=c.COLOUR_SRGB, stored=c.COLOUR_AS_STORED)
 _PIXEL_FORMATS = Choices("pixel_format", **{member.name.lower(): member.value for member in PixelFormat})
 _PRIORITIES = Choices("priority", **{member.name.lower(): member.value for member in Priority
                                     if member is not Priority.DEFAULT})  # fmt: skip
@@ -56,7 +56,7 @@ def decode_options(options: dict[str, Any]) -> Struct | None:
         elif name == "pixel_format":
             form.c.pixel_format = pixel_format(value)
         elif name == "colour":
-            form.c.colour = _COLOURS.of(value)
+            form.c.colour = COLOURS.of(value)
         elif name in _FORM_FLAGS:
             setattr(form.c, _FORM_FLAGS[name], flag(name, value))
         else:

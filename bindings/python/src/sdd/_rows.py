@@ -7,6 +7,7 @@ from typing import Any, Literal
 from . import _constants as c
 from ._constants import PixelFormat
 from ._native import ffi
+from ._plans import COLOURS
 from ._structs import Choices, Struct
 from ._transforms import FITS, Fit
 from ._values import buffer
@@ -16,7 +17,7 @@ _FORMATS = {1: PixelFormat.GREY8, 3: PixelFormat.RGB8, 4: PixelFormat.RGBA8}
 
 
 def tensor_of(
-    out: Any, layout: Literal["hwc", "chw"], fit: Fit, background: int
+    out: Any, layout: Literal["hwc", "chw"], fit: Fit, background: int, colour: Literal["srgb", "stored"] | None
 ) -> tuple[Struct, memoryview]:
     """The sdd_tensor of an array, and a view that keeps its memory where it is."""
     view = buffer("out", out)
@@ -47,4 +48,6 @@ def tensor_of(
     tensor.c.layout = _LAYOUTS.of(layout)
     tensor.c.fit = FITS.of(fit)
     tensor.set("background", background)
+    if colour is not None:
+        tensor.c.colour = COLOURS.of(colour)
     return tensor, view

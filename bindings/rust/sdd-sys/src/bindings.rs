@@ -2349,6 +2349,7 @@ pub struct sdd_tensor {
     pub slot_choice: sdd_tensor_slots,
     pub background: u32,
     pub slot_stride: usize,
+    pub colour: sdd_colour,
 }
 impl Default for sdd_tensor {
     fn default() -> Self {
@@ -2424,6 +2425,8 @@ pub struct sdd_batch_item {
     pub width: i32,
     pub height: i32,
     pub result: *mut sdd_result,
+    pub colour_kind: sdd_colour_kind,
+    pub is_converted: i32,
 }
 impl Default for sdd_batch_item {
     fn default() -> Self {

@@ -7,7 +7,7 @@ use crate::numbers::milliseconds;
 use crate::readiness::Readiness;
 use crate::report::Owned;
 use crate::tensor::Memory;
-use crate::{sys, Bytes, Downloader, Error, Image, Loader, Report, Status};
+use crate::{sys, Bytes, ColourKind, Downloader, Error, Image, Loader, Report, Status};
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -151,10 +151,7 @@ impl Drop for Core {
 
 /// What the library has given for one item.
 pub(crate) struct Taken {
-    pub(crate) image: Option<Image>,
-    pub(crate) bytes: Option<Bytes>,
-    pub(crate) slot: i64,
-    pub(crate) size: (u32, u32),
+    output: SealedItem,
     item: BatchItem<()>,
 }
 
@@ -169,14 +166,21 @@ impl Taken {
             let (image, bytes) = (Image::retained(result.image), Bytes::retained(result.bytes));
             (Error::found(&result.failure), Box::new(Report::read(&result)), image, bytes)
         };
-        let (slot, size) = (item.slot, (item.width as u32, item.height as u32));
+        let output = SealedItem {
+            image,
+            bytes,
+            slot: item.slot,
+            size: (item.width as u32, item.height as u32),
+            colour_kind: ColourKind::of(item.colour_kind).unwrap_or_default(),
+            is_converted: item.is_converted != 0,
+        };
         let (index, outcome) = (u64::try_from(item.index).unwrap_or(0), error.map_or(Ok(()), Err));
-        Some(Taken { image, bytes, slot, size, item: BatchItem { index, id: item.id, outcome, report } })
+        Some(Taken { output, item: BatchItem { index, id: item.id, outcome, report } })
     }
 
     fn into_item<T: BatchOutput>(self) -> BatchItem<T> {
-        let Taken { image, bytes, slot, size, item } = self;
-        let outcome = item.outcome.and_then(|()| T::of(SealedItem { image, bytes, slot, size }));
+        let Taken { output, item } = self;
+        let outcome = item.outcome.and_then(|()| T::of(output));
         BatchItem { index: item.index, id: item.id, outcome, report: item.report }
     }
 }
@@ -305,6 +309,8 @@ pub struct SealedItem {
     pub(crate) bytes: Option<Bytes>,
     pub(crate) slot: i64,
     pub(crate) size: (u32, u32),
+    pub(crate) colour_kind: ColourKind,
+    pub(crate) is_converted: bool,
 }
 
 impl BatchOutput for Image {

@@ -4,7 +4,7 @@ use crate::batch::{Batch, BatchItem, BatchOutput, SealedItem};
 use crate::border::is_inside_callback;
 use crate::error::check;
 use crate::numbers::clamped_i32;
-use crate::{sys, Error, Fit, PixelFormat, Status};
+use crate::{sys, Colour, ColourKind, Error, Fit, PixelFormat, Status};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -29,6 +29,7 @@ pub struct Tensor {
     is_planar: bool,
     fit: Fit,
     background: u32,
+    colour: Colour,
     stride: usize,
     reuses_slots: bool,
 }
@@ -42,6 +43,7 @@ impl Tensor {
             is_planar: false,
             fit: Fit::Fill,
             background: 0,
+            colour: Colour::Default,
             stride: 0,
             reuses_slots: false,
         }
@@ -69,6 +71,13 @@ impl Tensor {
     /// Sets the colour, 0xRRGGBB, that shows through alpha in formats without alpha.
     pub fn background(mut self, colour: u32) -> Self {
         self.background = colour;
+        self
+    }
+
+    /// Sets the colours of the pixels; by default [`Colour::Srgb`] in a batch of a loader, [`Colour::Stored`] in one of
+    /// a downloader. [`Slot::is_converted`] tells it of each picture.
+    pub fn colour(mut self, colour: Colour) -> Self {
+        self.colour = colour;
         self
     }
 
@@ -118,6 +127,7 @@ impl Tensor {
             fit: self.fit as i32,
             slot_choice: if self.reuses_slots { sys::SDD_TENSOR_NEXT_SLOT } else { sys::SDD_TENSOR_SLOT_OF_INDEX },
             background: self.background,
+            colour: self.colour as i32,
             ..sys::sized!(sdd_tensor)
         })
     }
@@ -141,6 +151,8 @@ impl Tensor {
 pub struct Slot {
     index: usize,
     size: (u32, u32),
+    colour_kind: ColourKind,
+    is_converted: bool,
     /// The handle of its batch, which no other batch of the process ever has.
     batch: usize,
 }
@@ -160,12 +172,25 @@ impl Slot {
     pub fn height(&self) -> u32 {
         self.size.1
     }
+
+    /// Returns what the picture says of its colours, converted or not.
+    pub fn colour_kind(&self) -> ColourKind {
+        self.colour_kind
+    }
+
+    /// Returns whether the pixels were converted to sRGB.
+    pub fn is_converted(&self) -> bool {
+        self.is_converted
+    }
 }
 
 impl BatchOutput for Slot {
     fn of(item: SealedItem) -> Result<Self, Error> {
         match usize::try_from(item.slot) {
-            Ok(index) => Ok(Slot { index, size: item.size, batch: 0 }),
+            Ok(index) => {
+                let SealedItem { size, colour_kind, is_converted, .. } = item;
+                Ok(Slot { index, size, colour_kind, is_converted, batch: 0 })
+            }
             Err(_) => Err(Error::made(sys::SDD_ERROR_NOT_FOUND, "The item has no slot.")),
         }
     }

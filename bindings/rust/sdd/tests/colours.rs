@@ -50,6 +50,28 @@ fn loads_are_in_srgb_and_downloads_as_stored() {
     check(&downloader.download(url.as_str()).wait().unwrap().image, false);
 }
 
+#[test]
+fn slots_are_in_srgb_or_as_stored() {
+    let url = data_url(&display_p3());
+    let loader = Loader::builder().no_cache().build().unwrap();
+    let downloader = Downloader::new().unwrap();
+    let fill = |is_load: bool, colour| {
+        let tensor = Tensor::new(8, 8).colour(colour);
+        let builder = if is_load { loader.batch([url.clone()]) } else { downloader.batch([url.clone()]) };
+        let mut batch = builder.tensor(&tensor, vec![0; tensor.slot_bytes()]).unwrap();
+        let slot = batch.next().unwrap().unwrap().outcome.unwrap();
+        assert_eq!(slot.colour_kind(), ColourKind::Matrix);
+        (slot.is_converted(), batch.pixels(&slot).to_vec())
+    };
+    let (stored, converted) = (fill(false, Colour::Stored), fill(false, Colour::Srgb));
+    assert_eq!((stored.0, converted.0), (false, true));
+    assert_ne!(stored.1, converted.1);
+    assert_eq!(fill(false, Colour::Default), stored);
+    assert_eq!(fill(true, Colour::Stored), stored);
+    assert_eq!(fill(true, Colour::Default), converted);
+    assert_eq!(fill(true, Colour::Srgb), converted);
+}
+
 /// "HUES", then the profile of its one grey pixel.
 struct Hues;
 
