@@ -10,6 +10,7 @@ import pty
 import select
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import tempfile
@@ -22,6 +23,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "Tests" / "Fixtures"
+CODERS = ROOT / "build" / "coders"
 TOOL = os.environ["SDD_TEST_TOOL"]
 MODE = os.environ["SDD_TEST_MODE"]
 RUNNER = os.environ.get("SDD_TEST_RUNNER", "").split()
@@ -131,6 +133,23 @@ class ToolTest(unittest.TestCase):
         self.assertRegex(result.err, r"^sdd.*\nTry: sdd .*--help\n$")
         self.assertEqual(result.out, "")
         self.assertEqual(self.files(), [])
+
+
+class CoderTest(ToolTest):
+    """A test with the coders of build/coders, where the formats' libraries are installed."""
+
+    def setUp(self):
+        super().setUp()
+        if MODE != "plain" or not (CODERS / "webp.so").exists():
+            self.skipTest("there are no coders: make coders")
+        coders = self.folder / "home" / "coders"
+        coders.mkdir(parents=True)
+        for path in CODERS.glob("*.so"):
+            shutil.copy(path, coders)
+        # A coder is used only where nobody else can write.
+        for path in (coders, *coders.iterdir()):
+            path.chmod(path.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
+        self.environment["SDD_CODER_PATH"] = str(coders)
 
 
 def wait_for_file(path):

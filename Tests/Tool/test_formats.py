@@ -1,14 +1,11 @@
 """Formats of files: the name decides; what can be encoded, and what is told of pictures that coders decode."""
 import pathlib
-import shutil
-import stat
 
-from harness import FIXTURES, MODE, ROOT, SERVER, ToolTest
+from harness import CODERS, FIXTURES, SERVER, CoderTest, ToolTest
 
 PHOTO = FIXTURES / "large" / "baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
 MAGIC = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png"}
-CODERS = ROOT / "build/coders"
 
 
 def format_of(data):
@@ -60,7 +57,8 @@ class NameDecidesTests(ToolTest):
             for name in ("x.xyz", "{n}.txt", "a/b.pngg"):
                 self.usage(command, "-o", name, PHOTO_URL, says="is no extension of pictures")
             self.usage(command, "-o", "x.png", "--to", "jpeg", PHOTO_URL, says="is a name for PNG, and --to asks for JPEG")
-        for name, says in (("x.gif", "sdd does not write GIF"), ("x.heic", "sdd does not write HEIF"),
+        for name, says in (("x.heic", "sdd does not write HEIF"),
+                           ("x.gif", "no encoder for GIF is installed; the package libsdd-coder-gif has one"),
                            ("x.webp", "no encoder for WebP is installed; the package libsdd-coder-webp has one")):
             self.usage("thumbnail", "-o", name, PHOTO_URL, says=says)
             self.usage("get", "-s", "10", "-o", name, PHOTO_URL, says=says)
@@ -68,7 +66,7 @@ class NameDecidesTests(ToolTest):
             self.assertIn("It is JPEG, and the file's name says", result.err)
             self.assertIn(says, result.err)
             self.assertEqual(self.files(), [])
-        for form, package in (("webp", "webp"), ("avif", "avif"), ("jxl", "jxl")):
+        for form, package in (("gif", "gif"), ("webp", "webp"), ("avif", "avif"), ("jxl", "jxl")):
             self.usage("get", "--to", form, PHOTO_URL, says=f"is installed; the package libsdd-coder-{package} has one")
 
     def test_a_format_that_nothing_makes_is_kept(self):
@@ -113,22 +111,7 @@ class NameDecidesTests(ToolTest):
         self.assertIn("webp (no decoder for WebP is installed: libsdd-coder-webp has one)", out)
 
 
-class CoderTests(ToolTest):
-    """With the coders of build/coders, where the formats' libraries are installed."""
-
-    def setUp(self):
-        super().setUp()
-        if MODE != "plain" or not (CODERS / "webp.so").exists():
-            self.skipTest("there are no coders: make coders")
-        coders = self.folder / "home" / "coders"
-        coders.mkdir(parents=True)
-        for path in CODERS.glob("*.so"):
-            shutil.copy(path, coders)
-        # A coder is used only where nobody else can write.
-        for path in (coders, *coders.iterdir()):
-            path.chmod(path.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
-        self.environment["SDD_CODER_PATH"] = str(coders)
-
+class CoderTests(CoderTest):
     def formats(self):
         return [name for name in ("webp", "avif", "jxl") if (CODERS / f"{name}.so").exists()]
 

@@ -36,6 +36,7 @@ class OptionTests(ToolTest):
                  (["get", "-o", "-", "--json", url], "would mix"), (["get", "-f", "-n", url], "--force excludes"),
                  (["get", "--offline", "--refresh", url], "exclude each other"), (["info"], "no file and no URL"),
                  (["get", "-n", "-o", "{width}", url], "known before"), (["get", "--any", "-s", "1", url], "--any excludes"),
+                 (["get", "--any", "--still", url], "--any excludes"),
                  (["thumbnail"], "no file or URL"), (["bench"], "no URL"), (["cache"], "no command"),
                  (["cache", "zap"], "is none of"), (["get", "-4", "-6", url], "exclude each other"),
                  (["get", "--key", "x", url], "--key needs --cert"), (["get", "-H", "nonsense", url], "Name: value"),
@@ -51,7 +52,7 @@ class OptionTests(ToolTest):
 
     def test_bad_values_are_named(self):
         bad = {"size": ["0", "x", "0x0", "axb", "-5", "9999999999x1", "1x2x3", "5.5", ""], "fit": ["crop", ""],
-               "to": ["gif", "heif"], "quality": ["0", "101", "1e1", "-1", " 5"], "show": ["vga"], "max-size": ["0", "x", "1Q", "-1",
+               "to": ["bmp", "heif"], "quality": ["0", "101", "1e1", "-1", " 5"], "show": ["vga"], "max-size": ["0", "x", "1Q", "-1",
                "99999999999T"], "wait": ["x", "-1", "1y", "1e9"], "tries": ["0", "1001", "nan"], "parallel": ["0", "1001"],
                "http": ["4", "9"], "limit-rate": ["0", "fast"], "min-tls": ["1.4"], "max-redirects": ["-1", "1001"], "cache": ["yes"]}
         for name, values in bad.items():

@@ -9,7 +9,7 @@ static const struct {
     bool encodes;
 } coders[] = {
     { SDD_IMAGE_FORMAT_WEBP, "libsdd-coder-webp", true },  { SDD_IMAGE_FORMAT_AVIF, "libsdd-coder-avif", true },
-    { SDD_IMAGE_FORMAT_JXL, "libsdd-coder-jxl", true },    { SDD_IMAGE_FORMAT_GIF, "libsdd-coder-gif", false },
+    { SDD_IMAGE_FORMAT_JXL, "libsdd-coder-jxl", true },    { SDD_IMAGE_FORMAT_GIF, "libsdd-coder-gif", true },
     { SDD_IMAGE_FORMAT_HEIF, "libsdd-coder-heif", false }, { SDD_IMAGE_FORMAT_BMP, "libsdd-coder-bmp", false },
     { SDD_IMAGE_FORMAT_ICO, "libsdd-coder-bmp", false },   { SDD_IMAGE_FORMAT_SVG, "libsdd-coder-svg", false },
 };
@@ -65,7 +65,7 @@ void add_why_not(struct text *sentence, int32_t format)
     if (package != NULL)
         text_printf(sentence, "no encoder for %s is installed; the package %s has one", format_title(format), package);
     else
-        text_printf(sentence, "sdd does not write %s; it writes JPEG, PNG, WebP, AVIF and JPEG XL",
+        text_printf(sentence, "sdd does not write %s; it writes JPEG, PNG, GIF, WebP, AVIF and JPEG XL",
                     format_title(format));
 }
 
@@ -87,7 +87,8 @@ void check_formats(const struct settings *settings)
 {
     const char *extension = NULL;
     bool changes = settings->command == THUMBNAIL || settings->width > 0 || settings->height > 0 ||
-                   settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN;
+                   settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN ||
+                   settings->still;
     int32_t format = wanted_format(settings, settings->output);
     if (settings->format != 0 && !can_encode(settings->format)) refuse_format("to", settings->format);
     if (settings->output == NULL || settings->any || strcmp(settings->output, "-") == 0) return;

@@ -44,8 +44,8 @@ static void check_settings(const struct settings *settings)
         (strstr(settings->output, "{width") != NULL || strstr(settings->output, "{height") != NULL))
         usage_error(
             "--no-clobber and --resume need names that are known before the download, without {width} and {height}");
-    if (settings->any && (settings->width > 0 || settings->height > 0 || settings->format != 0))
-        usage_error("--any excludes --size and --to: what is no picture cannot be scaled");
+    if (settings->any && (settings->width > 0 || settings->height > 0 || settings->format != 0 || settings->still))
+        usage_error("--any excludes --size, --to and --still: what is no picture cannot be made anew");
 }
 
 /* -o NAME and -o - are for one URL. */
@@ -169,7 +169,8 @@ int run_get(struct settings *settings, char **arguments, size_t count)
     check_settings(settings);
     if (settings->offline && settings->cache == CACHE_USE_NONE) settings->cache = CACHE_USE_ANY;
     run.convert = settings->format != 0 || settings->width > 0 || settings->height > 0 ||
-                  settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN;
+                  settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN ||
+                  settings->still;
     run.target.directory = settings->directory;
     run.target.force = settings->force;
     target_begin(&run.target);

@@ -1,5 +1,6 @@
 #include "job.h"
 #include "bars.h"
+#include "convert.h"
 #include "formats.h"
 #include "names.h"
 #include "output.h"
@@ -205,40 +206,16 @@ static void on_encoded(const sdd_result *result, void *user_data)
         job_write(job, sdd_bytes_data(result->bytes), sdd_bytes_size(result->bytes));
 }
 
-static uint32_t colour(const char *digits) { return digits == NULL ? 0 : (uint32_t)strtoul(digits, NULL, 16); }
-
-/* The format that a picture was stored in; 0: none. */
-static sdd_image_format stored_format(sdd_image *image)
+static void job_encode(struct job *job, sdd_image *image, const sdd_image_info *info)
 {
-    sdd_image_info info = SDD_IMAGE_INFO_INIT;
-    sdd_image_get_info(image, &info);
-    return info.format;
-}
-
-static void job_encode(struct job *job, sdd_image *image)
-{
-    const struct settings *settings = job->run->settings;
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    sdd_image_format format = stored_format(image);
-    options.format = job->format > 0 ? job->format : 0;
-    if (options.format == 0 && (format == SDD_IMAGE_FORMAT_JPEG || format == SDD_IMAGE_FORMAT_PNG))
-        options.format = format;
-    options.quality = settings->quality > 0 ? (int32_t)settings->quality : 0;
-    options.max_bytes = settings->max_output > 0 ? settings->max_output : 0;
-    options.background = colour(settings->background);
-    options.progressive = settings->progressive;
-    job->report.format = format;
+    bool loses_frames = !fill_encoding(job->run->settings, job->format, info, &options);
+    if (loses_frames && !job->run->settings->quiet)
+        complain("%s: no animation is written as %s: the file has the first of %d frames", job->report.url,
+                 format_title(options.format), (int)info->frame_count);
+    job->report.format = info->format;
     if (sdd_downloader_encode(job->run->session.downloader, image, &options, on_encoded, job, NULL) == 0)
         job_refuse(job);
-}
-
-/* Tells whether a picture is wanted just as the server sent it. */
-static bool as_it_is(const struct job *job, int32_t format)
-{
-    const struct settings *settings = job->run->settings;
-    return !job->convert ||
-           (settings->width == 0 && settings->height == 0 && format == job->format && settings->quality == NOT_GIVEN &&
-            settings->max_output == NOT_GIVEN && !settings->progressive);
 }
 
 static void read_name(struct job *job, sdd_response *response)
@@ -307,8 +284,10 @@ static void on_loaded(const sdd_result *result, void *user_data)
         return;
     }
     read_name(job, result->response);
-    if (result->image != NULL && !as_it_is(job, stored_format(result->image))) {
-        job_encode(job, result->image);
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    if (job->convert && sdd_image_get_info(result->image, &info) == SDD_OK &&
+        !is_as_wanted(run->settings, job->format, &info)) {
+        job_encode(job, result->image, &info);
         return;
     }
     int32_t format = sdd_image_sniff(data, size);

@@ -62,6 +62,7 @@ struct settings {
     int32_t fit;
     bool enlarge;
     int32_t colour; /* one of SDD_COLOUR_ */
+    bool still;
     int32_t format;
     int64_t quality;
     const char *background;

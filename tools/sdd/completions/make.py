@@ -22,7 +22,7 @@ CACHE = ["ls", "get", "rm", "trim", "stats", "verify", "merge"]
 VALUES = {
     "--fit": "inside fill stretch",
     "--colour": "srgb stored",
-    "--to": "jpeg png webp avif jxl",
+    "--to": "jpeg png gif webp avif jxl",
     "--show": "auto kitty iterm sixel blocks none",
     "--http": "1.0 1.1 2 2-prior-knowledge 3",
     "--min-tls": "1.0 1.1 1.2 1.3",

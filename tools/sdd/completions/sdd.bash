@@ -11,7 +11,7 @@ _sdd() {
     case $before in
     --fit) mapfile -t COMPREPLY < <(compgen -W "inside fill stretch" -- "$word"); return ;;
     --colour) mapfile -t COMPREPLY < <(compgen -W "srgb stored" -- "$word"); return ;;
-    --to) mapfile -t COMPREPLY < <(compgen -W "jpeg png webp avif jxl" -- "$word"); return ;;
+    --to) mapfile -t COMPREPLY < <(compgen -W "jpeg png gif webp avif jxl" -- "$word"); return ;;
     --show) mapfile -t COMPREPLY < <(compgen -W "auto kitty iterm sixel blocks none" -- "$word"); return ;;
     --http) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 2 2-prior-knowledge 3" -- "$word"); return ;;
     --min-tls) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 1.2 1.3" -- "$word"); return ;;
@@ -22,7 +22,7 @@ _sdd() {
     case $command in
     get)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --content-disposition --adjust-extension --force --no-clobber --resume --checksum --any --verify --size --fit --enlarge --colour --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --content-disposition --adjust-extension --force --no-clobber --resume --checksum --any --verify --size --fit --enlarge --colour --to --still --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
