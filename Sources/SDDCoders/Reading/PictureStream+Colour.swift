@@ -25,11 +25,15 @@ extension PictureStream {
         return facts
     }
 
-    /// Returns colours with what is installed to convert them, if a form wants that.
+    /// Returns colours with what is installed to convert them, if a form wants that. It is asked once, also if it
+    /// refuses: that may have taken long, and a host decides in how many pieces a body comes.
     private func asked(_ colour: PictureColour, for forms: [DecodeOptions]) -> PictureColour {
         guard colour.mayNeedEngine, !colour.needsEngine, forms.contains(where: { $0.colour == .sRGB }) else {
             return colour
         }
-        return colour.asking(registry, limits)
+        if let answered, answered.question == colour { return answered.colour }
+        let made = colour.asking(registry, limits)
+        answered = (colour, made)
+        return made
     }
 }

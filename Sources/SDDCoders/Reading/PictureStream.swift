@@ -27,6 +27,8 @@ package final class PictureStream: @unchecked Sendable {
     private var hasScans: Bool?
     /// Whether `facts` have the colours.
     var isColourRead = false
+    /// What the installed coder of profiles made of the colours that the picture states; `nil` before it is asked.
+    var answered: (question: PictureColour, colour: PictureColour)?
     /// Whether the whole body is a progressive JPEG with all its scans; `nil` until that has been looked at.
     private var isRegular: Bool?
     private var parts: [PicturePart] = []
