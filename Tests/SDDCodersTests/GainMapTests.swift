@@ -242,6 +242,19 @@ import Testing
         }
     }
 
+    /// Thousands of packets fit into a body, and each takes several searches.
+    @Test func onlyTheFirstPacketCounts() throws {
+        let (empty, full) = (GainMapFile.xmp("<a/>"), GainMapFile.xmp(xmp))
+        #expect(try found(file(full, empty).bytes)?.kind == .ultraHDR)
+        #expect(try found(file(empty, full).bytes) == nil)
+        #expect(try found(file(empty, full, iso).bytes)?.kind == .iso)
+        var file = try file()
+        file.baseSegments = [empty, full]
+        #expect(try found(file.bytes) == nil)
+        file.baseSegments = [full, empty]
+        #expect(kind(of: file.bytes) == .corrupt)  // it announces a map, and has none
+    }
+
     @Test func everyCutHasAnAnswer() throws {
         var file = try file(GainMapFile.xmp(xmp), iso)
         file.baseSegments = [GainMapFile.isoAnnouncement]

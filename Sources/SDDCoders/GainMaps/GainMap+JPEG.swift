@@ -33,6 +33,7 @@ extension GainMap {
         private(set) var others: [Range<Int>] = []
         private(set) var announcesMap = false
         private(set) var exif: UnsafeRawBufferPointer?
+        private var hasPacket = false
 
         init(_ bytes: UnsafeRawBufferPointer) {
             for segment in JPEGSegments(bytes) {
@@ -52,7 +53,8 @@ extension GainMap {
 
         private mutating func takeMetadata(_ data: UnsafeRawBufferPointer) {
             if let packet = data.behind(xmpName) {
-                announcesMap = announcesMap || XMPPacket(packet).prefix(of: adobe) != nil
+                if !hasPacket, XMPPacket(packet).prefix(of: adobe) != nil { announcesMap = true }
+                hasPacket = true
             } else if exif == nil {
                 exif = data.behind("Exif\0\0")
             }
@@ -89,19 +91,22 @@ extension GainMap {
         return places
     }
 
-    /// Reads what a map says of itself.
+    /// Reads what a map says of itself. A JPEG has one packet of XMP (ISO 16684-3), so that further ones, each of
+    /// which takes several searches, are not looked at.
     /// - Parameter exif: the Exif block of the picture.
     private static func described(by jpeg: UnsafeRawBufferPointer, exif: UnsafeRawBufferPointer?) -> GainMap? {
         guard jpeg.starts(with: [0xff, 0xd8]) else { return nil }
         var inXMP: GainMap?
+        var hasPacket = false
         for segment in JPEGSegments(jpeg) {
             if segment.marker == JPEGSegments.app2, let bytes = segment.data.behind(isoName),
                 let map = GainMap(iso: bytes)
             {
                 return map
             }
-            if inXMP == nil, segment.marker == JPEGSegments.app1, let packet = segment.data.behind(xmpName) {
+            if !hasPacket, segment.marker == JPEGSegments.app1, let packet = segment.data.behind(xmpName) {
                 inXMP = GainMap(xmp: XMPPacket(packet), exif: exif)
+                hasPacket = true
             }
         }
         return inXMP
