@@ -83,8 +83,8 @@ SDD_ENUM(sdd_address_policy) {
  *   one each time. They end with the application, too, however it ends.
  * - Coders from shared objects (sdd_process_load_coder_wait(), installed coders) decode there, too.
  *   Coders of sdd_process_add_coder() and sdd_downloader_add_coder() that are functions of the
- *   application, own transforms, encoding, and calls without a downloader remain in the
- *   application's process.
+ *   application, own transforms, encoding, colour profiles that the library reads itself, and
+ *   calls without a downloader remain in the application's process.
  * - Pictures that are programs (sdd_coder.isolate: SVG) are decoded there also with
  *   SDD_DECODE_IN_PROCESS, and without a downloader; calls without one start a process for each
  *   picture. A picture that needs a process which cannot be had fails with
