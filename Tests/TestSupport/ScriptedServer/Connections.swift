@@ -100,8 +100,9 @@ final class Connections: Sendable {
             let isControl = Replies.control[Replies.word(of: request.path)] != nil
             if isFirst && isControl { site.log.connectionIsForControl() }
             isFirst = false
+            let exchange = Exchange(request, on: socket, site: site)
             if !isControl { site.log.began(request) }
-            let keepsAlive = answer(Exchange(request, on: socket, site: site))
+            let keepsAlive = answer(exchange)
             if !isControl { site.log.ended() }
             if !keepsAlive { break }
         }

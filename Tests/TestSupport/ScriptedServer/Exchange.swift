@@ -16,12 +16,16 @@ final class Exchange {
     let site: Site
     /// Whether the connection serves another request afterwards.
     var keepsAlive: Bool
+    /// The reply that a test has laid down for it. Taken before the request is recorded, so that a test that has seen
+    /// the request lays down the replies to later ones.
+    private(set) var scripted: ScriptedReply?
 
     init(_ request: ServerRequest, on socket: ServerSocket, site: Site) {
         self.request = request
         self.socket = socket
         self.site = site
         keepsAlive = !request.wantsClose && request.parameter("close") == nil
+        if Replies.word(of: request.path) == "script" { scripted = site.scripts.next(of: name) }
     }
 
     /// The path after its first component: `a/b` of `/hold/a/b`; empty if there is nothing more.

@@ -51,7 +51,7 @@ extension Replies {
     static let scripted: [String: Reply] = ["script": script]
 
     private static let script: Reply = { exchange throws(ReplyEnd) in
-        guard let reply = exchange.site.scripts.next(of: exchange.name) else {
+        guard let reply = exchange.scripted else {
             return try exchange.reply(500, text: "nothing more in the script\n")
         }
         if let gate = reply.gate { try exchange.site.gates.pass(gate, on: exchange.socket) }
