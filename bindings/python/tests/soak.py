@@ -113,6 +113,9 @@ class Soak:
         self.waited(quarter)
         self.rows(quarter)
 
+    def close(self) -> None:
+        self._cache.close()
+
 
 def main() -> int:
     parser = argparse.ArgumentParser()
@@ -133,6 +136,7 @@ def main() -> int:
         print(f"{soak.done} loads, {soak.cancelled} cancelled: {sizes[-1]}", flush=True)
     if server:
         server.stop()
+    soak.close()  # it writes what loads have stored
     shutil.rmtree(folder)
     middle, last = sizes[TENTHS // 2 - 1], sizes[-1]
     # A loop, a connection or a thread may be about to end; a leak would leave one for each of many loaders.
