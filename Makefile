@@ -33,6 +33,7 @@ DOCS_PYTHON ?= /usr/bin/python3
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 1
 SOAK_LOADS ?= 200000
+SEEDS ?= 2000
 TORTURE_SCALE ?= 1
 BENCH_WORK ?= build/bench
 BENCH_OPTIONS ?=
@@ -54,7 +55,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-http3 test-browser test-caches test-tool test-abi \
 	test-binders abi-description bindings test-examples debug debug-tsan sanitize sanitize-all \
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
-	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
+	sanitize-cxx-tsan sanitize-tool simulate test-simulation torture coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
 	deb check-deb check-installed check-reproducible check-roots check-recipes release check-release \
 	cross-arm64 deb-arm64 wheel-arm64 check-arm64
@@ -247,7 +248,7 @@ swift_share = $(if $(SHARES),--filter "^$$(echo SDDEngineTests 'SDD(Transport|Ba
 
 # The suites of `make check`, those that take long first; and before them what several of them need.
 suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
-	test-http2 test-http3 test-headers test-binders test-abi test-bench
+	test-http2 test-http3 test-headers test-binders test-abi test-simulation test-bench
 
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
 	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
@@ -294,6 +295,9 @@ test-rust: all ##   checks the Rust crates with the toolchain of the PATH, or th
 
 test-python: all ##   checks the Python package, from the sources and as a wheel
 	bindings/python/run_tests.sh
+
+test-simulation: all ##   plays 2,000 seeds of the simulation of threads, hosts and disks
+	Tests/Simulation/run.sh
 
 test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels, and the guard larger figures
 	Tests/bench.py
@@ -385,6 +389,9 @@ sanitize-cxx-asan sanitize-cxx-tsan: sanitize-cxx-%: all fault-server ##   runs 
 
 sanitize-tool: all fault-server ##   runs the suite of the program sdd with ASan and UBSan
 	$(with_server) Tests/Tool/run.sh asan
+
+simulate: all ## plays SEEDS of the simulation, or tells the story of one SEED: Tests/Simulation/README.md
+	Tests/Simulation/run.sh $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
 torture: all fault-server ## runs the long forms of all suites, times TORTURE_SCALE, for hours: docs/reliability.md
 	$(with_server) TORTURE_SCALE=$(TORTURE_SCALE) Tests/torture.sh

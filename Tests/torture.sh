@@ -34,6 +34,7 @@ steps=(
     "random calls|1500|SDD_RANDOM_SECONDS=$(times 600) SDD_TEST_SECONDS=1400 Tests/C/run.sh plain test_random_calls"
     "random calls, ASan|900|SDD_RANDOM_SECONDS=$(times 120) SDD_TEST_SECONDS=800 Tests/C/run.sh asan test_random_calls"
     "random calls, TSan|1500|SDD_RANDOM_SECONDS=$(times 300) SDD_TEST_SECONDS=1400 Tests/C/run.sh tsan test_random_calls"
+    "simulation|14400|make -s simulate SEEDS=$(times 1000000)"
     "faulty downloads|1500|SDD_FAULTY_DOWNLOADS=$(times 10000) SDD_TEST_SECONDS=1400 Tests/C/run.sh plain test_faulty_downloads"
     "one fault at every place|5400|SDD_TEST_LONG=1 SDD_TEST_EVERY=$every SDD_TEST_SECONDS=5300 Tests/Caches/run.sh places"
     "isolated decoding|1800|SDD_TEST_SCALE=$(times 20) SDD_TEST_SECONDS=1700 Tests/C/run.sh plain test_isolated test_isolated_starts test_isolated_ends"

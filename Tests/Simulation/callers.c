@@ -1,0 +1,305 @@
+/*
+ * callers.c - see callers.h. One story: downloaders, loaders over a cache, threads that use them, and their end.
+ *
+ * When the faults have stopped, everything ends within an hour of the simulation's time; after that nothing of the library
+ * lives.
+ */
+#define _GNU_SOURCE
+#include "callers.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calls.h"
+#include "report.h"
+#include "system_faults.h"
+
+enum { MILLISECOND = 1000000 };
+
+static int site_count, callers_end;
+/* One for each site, or one for all. Two of them have one directory, as those of two processes would. */
+static sdd_cache *caches[SITES];
+static int cache_count;
+
+/* ---- actions */
+
+static void take_batch(struct chance *chance, int site)
+{
+    char texts[5][80];
+    const char *listed[5];
+    struct place places[5];
+    uint8_t tensor_pixels[5 * 8 * HEIGHT * 3];
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    sdd_batch *batch = NULL;
+    for (int i = 0; i < 5; i++) {
+        places[i] = urls[below(chance, URLS)];
+        write_url(texts[i], sizeof texts[i], &places[i]);
+        listed[i] = texts[i];
+    }
+    tensor.pixels = tensor_pixels;
+    tensor.slot_count = 5;
+    tensor.width = 8;
+    tensor.height = HEIGHT;
+    int uses_loader = one_in(chance, 2), has_tensor = one_in(chance, 3);
+    if (uses_loader) config.loader = sites[site].loader;
+    else config.downloader = sites[site].downloader;
+    config.tensor = has_tensor ? &tensor : NULL;
+    config.urls = listed;
+    config.count = 5;
+    config.look_ahead = 1 + (int32_t)below(chance, 5);
+    config.order = (sdd_batch_order)below(chance, 2);
+    if (one_in(chance, 5)) config.deadline_ms = 1 + below(chance, 5000);
+    tell("takes a batch of five %s", uses_loader ? "loads" : "downloads");
+    if (sdd_batch_create(&config, &batch) != SDD_OK) return;
+    int wanted = one_in(chance, 4) ? (int)below(chance, 5) : 5;
+    for (int taken = 0; taken < wanted; taken++) {
+        sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+        size_t count = 0;
+        sdd_status status = sdd_batch_wait(batch, &item, 1, -1, &count);
+        EXPECT(status == SDD_OK && count == 1, "a batch gives no item: %s", sdd_status_name(status));
+        EXPECT(item.index < 5, "a batch gives item %d of 5", (int)item.index);
+        reached(6, (uint32_t)-item.result->failure.status, (uint32_t)has_tensor, (uint32_t)uses_loader);
+        if (item.result->image && !has_tensor) check_picture(item.result->image, &places[item.index]);
+        sdd_result_release(item.result);
+    }
+    sdd_status status = sdd_batch_destroy(batch);
+    EXPECT(status == SDD_OK, "a batch does not end: %s", sdd_status_name(status));
+    memset(tensor_pixels, 0, sizeof tensor_pixels); /* nothing may write here now; the stack is used again */
+}
+
+static void change_downloader(struct chance *chance, int site)
+{
+    sdd_downloader *downloader = sites[site].downloader;
+    switch (below(chance, 6)) {
+    case 0:
+        tell("suspends downloader %d for a while", site);
+        sdd_downloader_suspend(downloader);
+        sleep_until(virtual_now() + (int64_t)below(chance, 2000) * MILLISECOND);
+        sdd_downloader_resume(downloader);
+        break;
+    case 1:
+        tell("cancels all of downloader %d", site);
+        sdd_downloader_cancel_all(downloader);
+        break;
+    case 2:
+        tell("sends downloader %d into the background for a while", site);
+        sdd_downloader_enter_background(downloader, (int64_t)below(chance, 3000));
+        sleep_until(virtual_now() + (int64_t)below(chance, 4000) * MILLISECOND);
+        sdd_downloader_enter_foreground(downloader);
+        break;
+    case 3: sdd_process_set_decode_memory_limit((int64_t)(8 + below(chance, 24)) << 20); break;
+    case 4:
+        tell("cancels all loads of loader %d", site);
+        sdd_loader_cancel_all(sites[site].loader);
+        break;
+    default: sdd_loader_remove_all_failed_urls(sites[site].loader); break;
+    }
+}
+
+static void change_cache(struct chance *chance)
+{
+    sdd_cache *cache = caches[below(chance, (uint32_t)cache_count)];
+    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
+    switch (below(chance, 5)) {
+    case 0: sdd_cache_trim_memory(cache, one_in(chance, 2) ? SDD_TRIM_ALL : SDD_TRIM_HALF); break;
+    case 1: tell("flushes the cache"), sdd_cache_flush_wait(cache, one_in(chance, 2) ? -1 : 100); break;
+    case 2: tell("trims the disk"), sdd_cache_trim_disk_wait(cache); break;
+    case 3: sdd_cache_get_statistics_wait(cache, &statistics); break;
+    default: sdd_cache_set_memory_limits(cache, (int64_t)below(chance, 4000), -1); break;
+    }
+}
+
+/* Ends a downloader, which another caller may have done. */
+static void destroy_downloader(int number)
+{
+    struct site *site = &sites[number];
+    sdd_status status = sdd_downloader_destroy(site->downloader);
+    EXPECT(status == SDD_OK || (status == SDD_ERROR_CLOSED && site->ends), "a downloader does not end: %s", sdd_status_name(status));
+    if (status != SDD_OK) return;
+    for (int i = 0; i < call_count; i++)
+        EXPECT(calls[i].site != number || !calls[i].is_accepted || (calls[i].completed && calls[i].freed),
+               "call %d has not ended with its downloader", i);
+    site->is_destroyed = 1;
+}
+
+static void destroy_one(struct chance *chance, int site)
+{
+    if (one_in(chance, 2)) {
+        tell("destroys loader %d", site);
+        sdd_loader_destroy(sites[site].loader);
+    } else {
+        tell("destroys downloader %d", site);
+        sites[site].ends = 1;
+        destroy_downloader(site);
+    }
+}
+
+static void act(struct chance *chance)
+{
+    int site = (int)below(chance, (uint32_t)site_count);
+    switch (below(chance, 20)) {
+    case 0: get_one(chance, site); break;
+    case 9: if (one_in(chance, 10)) destroy_one(chance, site); break;
+    case 1: cancel_one(chance); break;
+    case 2: cancel_one(chance); break;
+    case 3:
+        if (call_count) sdd_set_priority(calls[below(chance, (uint32_t)call_count)].token, (sdd_priority)below(chance, 5));
+        break;
+    case 4: take_batch(chance, site); break;
+    case 5: change_downloader(chance, site); break;
+    case 6: change_cache(chance); break;
+    case 7: case 8: sleep_until(virtual_now() + (int64_t)below(chance, 1000) * MILLISECOND); break;
+    default: submit(chance, site); break;
+    }
+}
+
+struct caller { uint64_t seed; int number, count; uint32_t left_out; pthread_t thread; };
+
+static struct chance chance_of(uint64_t seed, int caller, int action)
+{
+    return (struct chance){ (seed * MOST_CALLERS + (uint64_t)caller) * 1000003 + (uint64_t)action * 7919 };
+}
+
+int count_actions(uint64_t seed, int caller)
+{
+    struct chance chance = chance_of(seed, caller, -1);
+    return caller > 0 && one_in(&chance, 3) ? 0 : 1 + (int)below(&chance, MOST_ACTIONS);
+}
+
+static void *call_library(void *context)
+{
+    struct caller *caller = context;
+    char name[16];
+    snprintf(name, sizeof name, "caller-%d", caller->number);
+    pthread_setname_np(pthread_self(), name);
+    for (int i = 0; i < caller->count; i++) {
+        struct chance chance = chance_of(caller->seed, caller->number, i);
+        if (!(caller->left_out >> i & 1)) act(&chance);
+    }
+    return NULL;
+}
+
+/* Takes the events of a downloader that has no thread for them. */
+static void *take_events(void *context)
+{
+    struct site *site = context;
+    pthread_setname_np(pthread_self(), "events");
+    depth++; /* callbacks run here */
+    while (!callers_end || has_open_calls())
+        if (sdd_downloader_wait(site->downloader, NULL, 4, 500, NULL) == SDD_ERROR_CLOSED) break;
+    depth--;
+    return NULL;
+}
+
+/* ---- the story */
+
+static sdd_cache *make_cache(struct chance *chance, const char *folder)
+{
+    sdd_cache *cache = NULL;
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.directory = folder;
+    config.max_memory_cost = one_in(chance, 2) ? 2000 : 1 << 20;
+    config.max_disk_bytes = one_in(chance, 3) ? 40000 : 1 << 24;
+    config.levels = one_in(chance, 4) ? SDD_CACHE_MEMORY : 0;
+    config.share_wait_ms = 2000;
+    config.trim_interval_ms = 5000;
+    sdd_status status = sdd_cache_create(&config, &cache);
+    EXPECT(status == SDD_OK, "the cache is refused: %s", sdd_status_name(status));
+    return cache;
+}
+
+static void make_site(struct chance *chance, int number)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    sdd_loader_config loader = SDD_LOADER_CONFIG_INIT;
+    sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
+    struct site *site = &sites[number];
+    memset(site, 0, sizeof *site);
+    site->delivers_itself = one_in(chance, 3);
+    config.delivery = site->delivers_itself ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
+    config.max_concurrent_downloads = 1 + (int32_t)below(chance, 5);
+    config.max_concurrent_per_host = 1 + (int32_t)below(chance, 3);
+    config.decode_threads = 1 + (int32_t)below(chance, 3);
+    config.execution_order = (sdd_execution_order)below(chance, 2);
+    config.min_host_interval_ms = one_in(chance, 4) ? 1 + below(chance, 50) : 0;
+    config.ageing_ms = one_in(chance, 4) ? 1 + below(chance, 500) : 0;
+    config.no_installed_coders = 1;
+    config.cache = caches[number % cache_count];
+    config.http_cache = one_in(chance, 4);
+    retry.max_attempts = 1 + (int32_t)below(chance, 4);
+    limits.total_timeout_ms = one_in(chance, 4) ? 100 + below(chance, 20000) : 0;
+    limits.queue_timeout_ms = one_in(chance, 6) ? 100 + below(chance, 2000) : 0;
+    config.retry = &retry;
+    config.limits = &limits;
+    sdd_status status = sdd_downloader_create(&config, &site->downloader);
+    EXPECT(status == SDD_OK, "a downloader is refused: %s", sdd_status_name(status));
+    add_transport(site->downloader, number, config.max_concurrent_downloads, config.max_concurrent_per_host);
+    sdd_downloader_add_coder(site->downloader, costly_coder());
+    loader.downloader = site->downloader;
+    loader.cache = caches[number % cache_count];
+    EXPECT(sdd_loader_create(&loader, &site->loader) == SDD_OK, "a loader is refused");
+}
+
+static void check_that_nothing_is_left(void)
+{
+    sdd_process_statistics left = SDD_PROCESS_STATISTICS_INIT;
+    int threads = await_threads();
+    EXPECT(threads == 0, "a minute after the end of all objects %d threads are left", threads);
+    sdd_process_get_statistics(&left);
+    EXPECT(left.images == 0 && left.pixel_bytes == 0 && left.bytes_objects == 0 && left.prefetch_lists == 0,
+           "at the end there are %d images, %d bytes of pixels, %d buffers, %d lists", (int)left.images,
+           (int)left.pixel_bytes, (int)left.bytes_objects, (int)left.prefetch_lists);
+}
+
+void play_story(uint64_t seed, const struct left_out *left_out, const char *folder)
+{
+    struct chance chance = { seed ^ 0x5eed };
+    struct caller callers[MOST_CALLERS];
+    pthread_t takers[SITES];
+    begin_calls();
+    callers_end = 0;
+    for (int i = 0; i < URLS; i++) {
+        char temper = "oooohhhscmrlnfu"[below(&chance, 15)];
+        urls[i] = (struct place){ (int)below(&chance, HOSTS), (int)below(&chance, PICTURES), temper };
+    }
+    set_faults(seed, 0, 0);
+    start_network(seed);
+    sdd_process_set_decode_memory_limit((int64_t)(8 + below(&chance, 24)) << 20);
+    site_count = 1 + (int)below(&chance, SITES);
+    cache_count = one_in(&chance, 2) ? site_count : 1;
+    for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, folder);
+    for (int i = 0; i < site_count; i++) make_site(&chance, i);
+    for (int i = 0; i < site_count; i++)
+        if (sites[i].delivers_itself) pthread_create(&takers[i], NULL, take_events, &sites[i]);
+    for (int i = 0; i < MOST_CALLERS; i++) {
+        callers[i] = (struct caller){ seed, i, count_actions(seed, i), left_out->actions[i], 0 };
+        if (callers[i].count) pthread_create(&callers[i].thread, NULL, call_library, &callers[i]);
+    }
+    set_faults(seed, one_in(&chance, 3) ? below(&chance, 100) : 0, one_in(&chance, 3) ? below(&chance, 200) : 0);
+    for (int i = 0; i < MOST_CALLERS; i++)
+        if (callers[i].count) pthread_join(callers[i].thread, NULL);
+    tell("the callers have ended, and faults stop");
+    set_faults(seed, 0, 0);
+    calm_network();
+    int is_early = one_in(&chance, 4); /* the downloaders end with calls that have not */
+    for (int i = 0; i < site_count; i++)
+        if (sites[i].delivers_itself) is_early = 0; /* its thread waits for all calls */
+    callers_end = 1;
+    if (!is_early) await_all_calls();
+    for (int i = 0; i < site_count; i++)
+        if (sites[i].delivers_itself) pthread_join(takers[i], NULL);
+    for (int i = 0; i < site_count; i++) {
+        sdd_loader_destroy(sites[i].loader);
+        destroy_downloader(i);
+    }
+    for (int i = 0; i < cache_count; i++) {
+        sdd_status status = sdd_cache_destroy(caches[i]);
+        EXPECT(status == SDD_OK, "a cache does not end: %s", sdd_status_name(status));
+    }
+    end_network();
+    end_calls();
+    check_that_nothing_is_left();
+}

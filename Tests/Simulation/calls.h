@@ -1,0 +1,57 @@
+/*
+ * calls.h - the requests of a simulated application, and what must hold of each: one terminal callback, not inside the
+ * submitting call, and nothing after it; then its data are freed, once. If sdd_cancel() succeeded, it ends as cancelled.
+ * A picture is that of its URL.
+ */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <sdd/sdd.h>
+
+#include "network.h"
+#include "scheduler.h"
+
+enum { MOST_CALLS = 2048, SITES = 2, URLS = 24 };
+
+enum call_kind { DOWNLOAD, LOAD, LIST };
+
+/* A request, load or list that was submitted. */
+struct call {
+    int number, site, wants_bytes, is_submitting, is_accepted, completed, freed, was_cancelled, cancelled_inside;
+    enum call_kind kind;
+    struct place place;
+    sdd_token token;
+    struct task *submitter;
+    struct chance chance; /* for what its callbacks do */
+    size_t listed, finished;
+};
+
+/* A downloader, and a loader that uses it. */
+struct site {
+    sdd_downloader *downloader;
+    sdd_loader *loader;
+    int delivers_itself;    /* SDD_DELIVERY_APPLICATION */
+    int ends, is_destroyed; /* a caller destroys it; that has returned */
+};
+
+extern struct site sites[SITES];
+extern struct place urls[URLS]; /* of the story */
+extern struct call calls[MOST_CALLS];
+extern int call_count;
+extern __thread int depth; /* of calls inside callbacks */
+
+void begin_calls(void);
+/* Whether some calls have not ended. */
+int has_open_calls(void);
+/* Waits until all calls have ended; that they do not within an hour is a finding. */
+void await_all_calls(void);
+/* Releases what the application has kept. */
+void end_calls(void);
+
+/* Submits a request, load or list of a seed's choice. */
+void submit(struct chance *chance, int site);
+/* Runs a request with sdd_get(). */
+void get_one(struct chance *chance, int site);
+void cancel_one(struct chance *chance);
+
+#endif
