@@ -8,8 +8,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mkdir -p build/simulation
 ${CC:-cc} -std=gnu11 -g -O2 -Wall -Wextra -Werror -Iinclude Tests/Simulation/*.c -o build/simulation/simulate \
     -rdynamic -Lbuild -lsdd -lcurl -Wl,-rpath,"$PWD/build"
-[ $# -eq 0 ] || exec build/simulation/simulate "$@"
-grep -oE '^[0-9]+' Tests/Simulation/seeds | while read -r seed; do
-    build/simulation/simulate --first "$seed" --seeds 1
-done
-exec build/simulation/simulate
+play() { build/simulation/simulate "$@" 2>&1 | Tests/Simulation/stacks.py; }
+if [ $# -gt 0 ]; then
+    play "$@"
+    exit
+fi
+while read -r seed _; do
+    [[ $seed != [0-9]* ]] || play --first "$seed" --seeds 1
+done <Tests/Simulation/seeds
+play
