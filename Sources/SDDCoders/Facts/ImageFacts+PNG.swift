@@ -11,17 +11,17 @@ extension ImageFacts {
     static func png(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> ImageFacts {
         var cursor = ByteCursor(bytes)
         _ = cursor.take(ImageFormat.png.magicNumber.count)
-        guard let first = try nextChunk(&cursor), first.name == "IHDR" else { throw .malformed }
+        guard let first = try nextChunk(&cursor), first.name == .IHDR else { throw .malformed }
         var header = try Header(first.data)
         var animation: Animation?
         var orientation: Int?
         var isFrame = false
         while let chunk = try nextChunk(&cursor) {
             switch chunk.name {
-            case "acTL": animation = animation ?? Animation(chunk.data)
-            case "fcTL": isFrame = true
-            case "eXIf": orientation = orientation ?? ExifOrientation.inBlock(chunk.data)
-            case "tRNS": header.hasTransparency = true
+            case .acTL: animation = animation ?? Animation(chunk.data)
+            case .fcTL: isFrame = true
+            case .eXIf: orientation = orientation ?? ExifOrientation.inBlock(chunk.data)
+            case .tRNS: header.hasTransparency = true
             default: break
             }
         }
@@ -35,21 +35,18 @@ extension ImageFacts {
         return facts
     }
 
-    private struct Chunk {
-        let name: String
-        let data: UnsafeRawBufferPointer
-    }
-
-    /// Returns `nil` at the first IDAT chunk.
-    private static func nextChunk(_ cursor: inout ByteCursor) throws(Failure) -> Chunk? {
-        guard let length = cursor.number32(), let letters = cursor.take(4) else { throw .incomplete }
-        let name = String(decoding: letters, as: UTF8.self)
-        if name == "IDAT" { return nil }
+    /// Returns the name and the data of a chunk; `nil` at the first IDAT chunk.
+    private static func nextChunk(
+        _ cursor: inout ByteCursor
+    ) throws(Failure) -> (name: PNGChunkName?, data: UnsafeRawBufferPointer)? {
+        guard let length = cursor.number32(), let code = cursor.number32() else { throw .incomplete }
+        let name = PNGChunkName(rawValue: UInt32(truncatingIfNeeded: code))
+        if name == .IDAT { return nil }
         // A length has at most 31 bits (5.3). No chunk follows IEND.
-        guard length <= Int(Int32.max), name != "IEND" else { throw .malformed }
+        guard length <= Int(Int32.max), name != .IEND else { throw .malformed }
         // The checksum is skipped here; the decoder verifies it.
         guard let data = cursor.take(length), cursor.take(4) != nil else { throw .incomplete }
-        return Chunk(name: name, data: data)
+        return (name, data)
     }
 
     /// The fields of IHDR (11.2.1).

@@ -56,8 +56,12 @@ struct PictureSource {
     }
 
     func serves(_ form: DecodeOptions, facts: ImageFacts?) -> Bool {
-        Key(form, facts: facts, isMade: isMade) == key
-            && (isSource(of: form) || isJust(form, facts?.orientation ?? 1))
+        Key(form, facts: facts, isMade: isMade) == key && isEnough(for: form, facts)
+    }
+
+    /// Whether the pixels serve a form of the same key.
+    func isEnough(for form: DecodeOptions, _ facts: ImageFacts?) -> Bool {
+        isSource(of: form) || isJust(form, facts?.orientation ?? 1)
     }
 
     /// A picture that was made by transforms may have any size. One that was only resized keeps its own.

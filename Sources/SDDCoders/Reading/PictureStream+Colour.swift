@@ -4,11 +4,12 @@ internal import SDDBase
 
 extension PictureStream {
     /// Reads what the picture says of its colours, once all of that has arrived. A JPEG may say it until its first scan,
-    /// and no reader takes memory before that.
-    func isColourKnown(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) -> Bool {
+    /// which also determines what it takes in addition to its pixels; no reader takes memory before that.
+    func isHeadKnown(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) -> Bool {
         guard let known = facts else { return true }
         if !isColourRead {
-            if known.format == .jpeg, !isLast, ImageFacts.hasScanForEachComponent(bytes.pointer) == nil { return false }
+            hasScans = known.format == .jpeg ? ImageFacts.hasScanForEachComponent(bytes.pointer) : false
+            guard hasScans != nil || isLast else { return false }
             isColourRead = true
             let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
             facts?.colour = noted ?? PictureColour.stated(by: bytes, known)

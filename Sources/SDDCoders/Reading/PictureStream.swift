@@ -24,7 +24,7 @@ package final class PictureStream: @unchecked Sendable {
     /// The facts of the picture, once they are known, even if it turns out to be damaged.
     package internal(set) var facts: ImageFacts?
     /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
-    private var hasScans: Bool?
+    var hasScans: Bool?
     /// Whether `facts` have the colours.
     var isColourRead = false
     /// What the installed coder of profiles made of the colours that the picture states; `nil` before it is asked.
@@ -126,12 +126,12 @@ package final class PictureStream: @unchecked Sendable {
         _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
-        let isColourKnown = isColourKnown(bytes, forms, isLast: isLast)
+        let isHeadKnown = isHeadKnown(bytes, forms, isLast: isLast)
         var step = Step()
         step.facts = facts
-        guard isColourKnown else { return step }
+        guard isHeadKnown else { return step }
         try setParts(for: forms, of: bytes, isLast: isLast)
-        guard try isCostKnown(bytes, isLast: isLast) else { return step }
+        try checkSize()
         if try !hasRoom(for: bytes, isLast: isLast) {
             removeParts()
             reserved = nil
@@ -261,7 +261,7 @@ package final class PictureStream: @unchecked Sendable {
     private func placesOfParts(for form: DecodeOptions) -> [Int] {
         guard !parts.isEmpty else { return [] }
         let key = PictureSource.Key(form, facts: facts, isMade: isMade(facts))
-        return (places[key] ?? []).filter { parts[$0].source.serves(form, facts: facts) }
+        return (places[key] ?? []).filter { parts[$0].source.isEnough(for: form, facts) }
     }
 
     /// Returns the error of a source whose picture is enlarged beyond the limit. It does not affect the other forms.
@@ -275,21 +275,15 @@ package final class PictureStream: @unchecked Sendable {
         }
     }
 
-    /// Checks the size as soon as it is known, and whether the memory cost is known. The first scan of a JPEG
-    /// determines what it takes in addition to its pixels; no reader takes memory before that.
-    private func isCostKnown(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
-        guard let facts, cost == nil else { return true }
+    private func checkSize() throws(CoderError) {
+        guard cost == nil, let facts else { return }
         try PixelBuffer.check(
             width: UInt32(clamping: facts.width), height: UInt32(clamping: facts.height), maxPixels: limits.maxPixels)
-        if hasScans == nil {
-            hasScans = facts.format == .jpeg ? ImageFacts.hasScanForEachComponent(bytes.pointer) : false
-        }
-        return hasScans != nil || isLast
     }
 
     /// Reserves room for all readers together. Readers at work have theirs already.
     private func hasRoom(for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
-        guard let facts, cost == nil else { return true }
+        guard cost == nil, let facts else { return true }
         let cost = DecodeCost(
             of: facts, hasScans: hasScans == true, parts.filter { $0.failure == nil }.map { $0.source },
             growth: growth)
@@ -358,7 +352,7 @@ package final class PictureStream: @unchecked Sendable {
 
 extension PictureStream {
     private func pictures(_ forms: [DecodeOptions], of bytes: Bytes?) -> [FormedPicture] {
-        let frames = bytes.flatMap { coder?.frames(of: $0, limits: limits, isWhole: true) }
+        let frames = bytes.flatMap { self.frames(of: $0, isWhole: true) }
         let clock = DecodeClock(limits, byteCount: bytes?.count ?? 0)
         let pictures: [FormedPicture] = forms.compactMap { form in
             if form.isLazy, let facts, let bytes {
@@ -406,7 +400,7 @@ extension PictureStream {
     private func previews(
         _ forms: [DecodeOptions], of bytes: Bytes, scans: Int
     ) throws(CoderError) -> [(form: DecodeOptions, image: Image)] {
-        let frames = framesSoFar(bytes)
+        let frames = self.frames(of: bytes, isWhole: false)
         // An additional frame is new content, although the picture itself has not changed.
         let hasGrown = (frames?.frameCount ?? 0) > shownFrames
         shownFrames = frames?.frameCount ?? shownFrames
@@ -425,10 +419,10 @@ extension PictureStream {
         return images
     }
 
-    /// Returns the frames that have arrived, or `nil` while there is no more than one.
-    private func framesSoFar(_ bytes: Bytes) -> (any FrameSource)? {
-        guard let facts, facts.frameCount > 1 else { return nil }
-        return coder?.frames(of: bytes, limits: limits, isWhole: false)
+    /// Returns the frames that have arrived, or `nil` while there is no more to show than the still picture.
+    private func frames(of bytes: Bytes, isWhole: Bool) -> (any FrameSource)? {
+        guard let facts, facts.frameCount > 1 || facts.hidesStill else { return nil }
+        return coder?.frames(of: bytes, limits: limits, isWhole: isWhole)
     }
 
     @inline(never)
