@@ -84,6 +84,9 @@ EOF
 make_bmp() { of_pillow bmp large small row column dot grey; }
 make_ico() { of_pillow ico small small-alpha grey; }
 
+# No pictures, but pixels with a profile, of which libsdd makes the bodies.
+make_icc() { "$python" Tests/Fuzz/profiles.py --bodies "$pictures"; }
+
 # Shapes at the edges of pixels, which each version of librsvg draws alike, and some that are not.
 make_svg() {
     "$python" - "$pictures" <<'EOF'

@@ -45,6 +45,15 @@ seed_all() { # seed_all TARGET PATTERN...: makes seeds of the fixtures with thos
         for control in "${control_bytes[@]}"; do seed "$target" "$file" "$control"; done
     done < <(find Tests/Fixtures -type f -size -17k \( -name "$1" -o -name "${2:-$1}" \))
 }
+seed_profiles() { # seed_profiles TARGET: makes seeds of the profiles in pictures
+    local file control python=python3
+    "$python" -c 'import PIL' 2>/dev/null || python=/usr/bin/python3
+    mkdir -p "$folder/profiles"
+    "$python" Tests/Fuzz/profiles.py "$folder/profiles"
+    for file in "$folder"/profiles/*.icc; do
+        for control in "${control_bytes[@]}"; do seed "$1" "$file" "$control"; done
+    done
+}
 
 # ---- run
 
@@ -66,7 +75,7 @@ running=0
 for target in "${targets[@]}"; do
     case $target in
     jpeg | gainmap) seed_all "$target" '*.jpg' ;;
-    colour) seed_all colour '*.icc' ;;
+    colour) seed_all colour '*.icc' && seed_profiles colour ;;
     png | frames) seed_all "$target" '*.png' ;;
     thumbhash | text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries suffice
     *) seed_all "$target" '*.jpg' '*.png' ;;
