@@ -101,6 +101,8 @@ int main(int count, char **arguments)
         if (is_called(name, "short")) size--;
         if (is_called(name, "empty")) size = 1;
         lie_about_pixels(name, &reply);
+        if (is_called(name, "square") || is_called(name, "profile")) reply.width = reply.height = 24, reply.stride = 96;
+        if (is_called(name, "profile")) reply.profile_offset = UINT64_MAX - 100, reply.profile_size = 200;
         if (is_called(name, "large")) {
             reply.width = reply.height = 10000, reply.stride = 40000;
             if (ftruncate(SDDHELPER_PIXELS, (off_t)40000 * 10000) != 0) return 1;

@@ -227,6 +227,23 @@ static void a_program_with_other_pixels(void)
     }
 }
 
+/* Only the program unpacks a profile: there is none if it gives none. One that it does not have is an error. */
+static void a_program_with_another_profile(void)
+{
+    static const char *const words[] = { "square", "profile" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        OWNED_RECORD r = RECORD_INIT;
+        sdd_image_colour colour = SDD_IMAGE_COLOUR_INIT;
+        set_false_program(words[i]);
+        OWNED_DOWNLOADER downloader = isolated_downloader(1);
+        fetch(downloader, &r, at("/file/colour/adobe-rgb-png.png"), 0);
+        CHECK_EQUAL(r.error, i == 0 ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA);
+        if (i > 0) continue;
+        CHECK_EQUAL(sdd_image_get_colour(r.image, &colour), SDD_OK);
+        CHECK_EQUAL(colour.icc_profile_size, 0);
+    }
+}
+
 /* A program that does nothing, little or much is killed in the time that config.h says: for 50 ms less than ten seconds
    on this clock. It may do so on a machine that has much else to do, but not for minutes. */
 static void a_program_that_hangs(void)
@@ -365,6 +382,7 @@ int main(void)
     RUN(a_program_that_does_not_begin);
     RUN(a_program_that_lies);
     RUN(a_program_with_other_pixels);
+    RUN(a_program_with_another_profile);
     RUN(a_program_that_hangs);
     RUN(programs_that_are_none);
     CHECK_NOTHING_LEFT(threads, descriptors);

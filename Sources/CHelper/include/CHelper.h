@@ -96,7 +96,7 @@ int32_t sddhelper_enter_sandbox(const struct sddhelper_limits *limits);
 void sddhelper_close_others(void);
 
 /// Numbers by which both sides know that they understand each other. Change the second one with the structs below.
-enum { SDDHELPER_MAGIC = 0x73646430, SDDHELPER_PROTOCOL = 3 };
+enum { SDDHELPER_MAGIC = 0x73646430, SDDHELPER_PROTOCOL = 4 };
 
 /// Why a helper cannot work.
 enum sddhelper_flaw { SDDHELPER_READY, SDDHELPER_NO_CODER, SDDHELPER_NO_SANDBOX };
@@ -120,6 +120,8 @@ enum sddhelper_question {
     SDDHELPER_ESTIMATE,
     /// For a coder that draws: `width` and `height` are those of the frame.
     SDDHELPER_RESIZE,
+    /// The body is an iCCP chunk of a PNG, whose profile is unpacked. No reader is opened.
+    SDDHELPER_PROFILE,
     /// Has no reply.
     SDDHELPER_CLOSE
 };
@@ -141,6 +143,9 @@ struct sddhelper_request {
     int64_t max_pixels, milliseconds, milliseconds_per_mib;
     uint32_t max_scans;
 
+    /// For `SDDHELPER_PROFILE`: whether the PNG is grey.
+    bool is_grey;
+
     /// The task of a coder's decoder, together with `max_pixels`.
     int64_t wanted_side;
 
@@ -152,7 +157,7 @@ enum sddhelper_answer {
     SDDHELPER_NOTHING = 1,
     SDDHELPER_GIVEN,
     /// There are no more frames. For the two questions with yes or no: no. For `SDDHELPER_ESTIMATE`: the coder makes
-    /// none.
+    /// none. For `SDDHELPER_PROFILE`: it is damaged.
     SDDHELPER_NO,
     /// The body can only be decoded as a whole; the frame may have sizes.
     SDDHELPER_WHOLE_ONLY,
@@ -173,7 +178,7 @@ struct sddhelper_reply {
     /// CPU time that the answer took, in microseconds.
     int64_t cpu_time;
 
-    // The rest of a coder's frame.
+    // The rest of a coder's frame; the profile is also the answer to `SDDHELPER_PROFILE`.
     int32_t picture_width, picture_height, orientation, frame_count, loop_count;
     int64_t duration;
     /// A colour profile in the pixel file, and code points of ITU-T H.273.

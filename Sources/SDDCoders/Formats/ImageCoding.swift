@@ -112,8 +112,17 @@ package protocol ImageCoding: Sendable {
     /// in the body is not it.
     /// - Parameter isWhole: false for the beginning of a body; the frames are then those that have arrived completely.
     func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)?
+
+    /// Unpacks the colour profile in an iCCP chunk of a PNG. Returns `nil` if it is damaged.
+    /// - Throws: if the process that decodes ends.
+    func profile(unpacking chunk: UnsafeRawBufferPointer, isGrey: Bool, limits: DecodeLimits) throws(CoderError)
+        -> Bytes?
 }
 
 extension ImageCoding {
     package func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? { nil }
+
+    package func profile(
+        unpacking chunk: UnsafeRawBufferPointer, isGrey: Bool, limits: DecodeLimits
+    ) throws(CoderError) -> Bytes? { nil }
 }

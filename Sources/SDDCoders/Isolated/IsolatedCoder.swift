@@ -15,6 +15,19 @@ struct IsolatedCoder: ImageCoding {
     func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? {
         format == .png ? APNGAnimation(bytes, limits: limits, isWhole: isWhole, coder: self) : nil
     }
+
+    func profile(
+        unpacking chunk: UnsafeRawBufferPointer, isGrey: Bool, limits: DecodeLimits
+    ) throws(CoderError) -> Bytes? {
+        var request = sddhelper_request()
+        request.question = SDDHELPER_PROFILE.rawValue
+        request.is_grey = isGrey
+        var seat: HelperPool.Seat?
+        defer { if let seat { helpers.leave(seat, isKept: false) } }
+        return try helpers.ask(&seat, nil) { seat, _ throws(CoderError) in
+            try seat.helper.profile(of: seat.helper.ask(request, chunk, limits))
+        }
+    }
 }
 
 /// A picture that a helper decodes. If the helper ends because of another picture, the next call begins again with

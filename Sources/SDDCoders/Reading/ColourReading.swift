@@ -1,15 +1,19 @@
-internal import CPNG
-internal import SDDBase
+package import SDDBase
 
 // The parts of a JPEG and of a PNG that speak of colours.
 
 extension PictureColour {
     /// Reads what a body says of its colours before its pixels.
-    static func stated(by bytes: Bytes, _ facts: ImageFacts) -> PictureColour? {
+    /// - Parameter coder: unpacks a profile.
+    static func stated(
+        by bytes: Bytes, _ facts: ImageFacts, _ coder: any ImageCoding, _ limits: DecodeLimits
+    ) throws(CoderError) -> PictureColour? {
         let isGrey = facts.channels <= 2
-        var description = withExtendedLifetime(bytes) {
-            facts.format == .png
-                ? ColourDescription(ofPNG: bytes.pointer, isGrey: isGrey) : ColourDescription(ofJPEG: bytes.pointer)
+        var description = try withExtendedLifetime(bytes) { () throws(CoderError) in
+            guard facts.format == .png else { return ColourDescription(ofJPEG: bytes.pointer) }
+            return try ColourDescription(ofPNG: bytes.pointer) { chunk throws(CoderError) in
+                try coder.profile(unpacking: chunk, isGrey: isGrey, limits: limits)
+            }
         }
         if description.isEmpty { return nil }
         description.isGrey = isGrey
@@ -28,7 +32,10 @@ extension ColourDescription {
     }
 
     /// Reads the chunks of a PNG before its pixels (PNG, Third Edition, 11.3.2).
-    fileprivate init(ofPNG bytes: UnsafeRawBufferPointer, isGrey: Bool) {
+    /// - Parameter unpack: returns the profile of an iCCP chunk.
+    fileprivate init(
+        ofPNG bytes: UnsafeRawBufferPointer, unpack: (UnsafeRawBufferPointer) throws(CoderError) -> Bytes?
+    ) throws(CoderError) {
         var hasTried = false
         for chunk in PNGChunks(bytes) {
             if chunk.name == .IDAT || chunk.name == .IEND { return }
@@ -36,7 +43,8 @@ extension ColourDescription {
             // The first one counts, so that many that are damaged cost no more.
             case .iCCP where !hasTried:
                 hasTried = true
-                profile = (try? MetadataBuilder.profile(chunk, isGrey: isGrey)).flatMap { Self.usable($0) }
+                let unpacked = try unpack(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]))
+                profile = unpacked.flatMap { Self.usable($0) }
             case .cICP where codePoints == nil && chunk.isIntact: codePoints = CodePoints(chunk.data)
             case .sRGB where chunk.isIntact: isSRGB = true
             case .gAMA where gamma == nil && chunk.isIntact:
@@ -48,6 +56,14 @@ extension ColourDescription {
             default: break
             }
         }
+    }
+}
+
+extension PNGCoder {
+    package func profile(
+        unpacking chunk: UnsafeRawBufferPointer, isGrey: Bool, limits: DecodeLimits
+    ) throws(CoderError) -> Bytes? {
+        PNGChunk(in: chunk, at: 0).flatMap { try? MetadataBuilder.profile($0, isGrey: isGrey) }
     }
 }
 

@@ -5,15 +5,16 @@ internal import SDDBase
 extension PictureStream {
     /// Reads what the picture says of its colours, once all of that has arrived. A JPEG may say it until its first scan,
     /// which also determines what it takes in addition to its pixels; no reader takes memory before that.
-    func isHeadKnown(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) -> Bool {
-        guard let known = facts else { return true }
+    func isHeadKnown(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) throws(CoderError) -> Bool {
+        guard let known = facts, let coder else { return true }
         if !isColourRead {
             hasScans = known.format == .jpeg ? ImageFacts.hasScanForEachComponent(bytes.pointer) : false
             guard hasScans != nil || isLast else { return false }
-            isColourRead = true
             let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
-            facts?.colour = noted ?? PictureColour.stated(by: bytes, known)
+            let stated = noted == nil ? try PictureColour.stated(by: bytes, known, coder, limits) : nil
+            facts?.colour = noted ?? stated
             facts?.isNoted = noted != nil
+            isColourRead = true
         }
         if let colour = facts?.colour, facts?.isNoted == false { facts?.colour = asked(colour, for: forms) }
         return true

@@ -20,7 +20,7 @@ package final class PictureStream: @unchecked Sendable {
     /// See `isMade(_:)`.
     let isOfMadeBody: Bool
     var format: ImageFormat?
-    private var coder: (any ImageCoding)?
+    private(set) var coder: (any ImageCoding)?
     /// The facts of the picture, once they are known, even if it turns out to be damaged.
     package internal(set) var facts: ImageFacts?
     /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
@@ -126,7 +126,7 @@ package final class PictureStream: @unchecked Sendable {
         _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
     ) throws(CoderError) -> Step {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
-        let isHeadKnown = isHeadKnown(bytes, forms, isLast: isLast)
+        let isHeadKnown = try isHeadKnown(bytes, forms, isLast: isLast)
         var step = Step()
         step.facts = facts
         guard isHeadKnown else { return step }

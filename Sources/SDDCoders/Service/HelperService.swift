@@ -122,6 +122,13 @@ package final class HelperService {
                 return SDDHELPER_NO
             }
             return reader.isEnded(by: body) ? SDDHELPER_GIVEN : SDDHELPER_NO
+        case SDDHELPER_PROFILE.rawValue:
+            let chunk = try body(request.count)
+            let profile = try PNGCoder().profile(
+                unpacking: chunk.pointer, isGrey: request.is_grey, limits: DecodeLimits())
+            guard let profile else { return SDDHELPER_NO }
+            try withExtendedLifetime(profile) { () throws(CoderError) in try put(profile: profile.pointer, in: &reply) }
+            return SDDHELPER_GIVEN
         default: throw CoderError(.unsupported, "question \(request.question)")
         }
     }
@@ -198,6 +205,14 @@ package final class HelperService {
         reply.pixel_format = pixels.format.rawValue
         reply.stride = UInt64(pixels.stride)
         reply.offset = try UInt64(canvas.offset(of: pixels.base, byteCount: pixels.stride * pixels.height))
+    }
+
+    /// Copies a profile to the pixel file, unless it is larger than any that is read.
+    private func put(profile: UnsafeRawBufferPointer, in reply: inout sddhelper_reply) throws(CoderError) {
+        guard let bytes = profile.baseAddress, profile.count <= ColourDescription.largestProfile else { return }
+        let (base, offset) = try canvas.allocate(profile.count)
+        base.copyMemory(from: bytes, byteCount: profile.count)
+        (reply.profile_offset, reply.profile_size) = (UInt64(offset), UInt64(profile.count))
     }
 
     // MARK: - Coders from shared objects
@@ -293,11 +308,7 @@ package final class HelperService {
         (reply.orientation, reply.duration) = (frame.orientation, frame.duration)
         (reply.frame_count, reply.loop_count) = (frame.frameCount, frame.loopCount)
         (reply.primaries, reply.transfer) = (frame.primaries, frame.transfer)
-        if let profile = frame.profile.baseAddress, frame.profile.count <= ColourDescription.largestProfile {
-            let (base, offset) = try canvas.allocate(frame.profile.count)
-            base.copyMemory(from: profile, byteCount: frame.profile.count)
-            (reply.profile_offset, reply.profile_size) = (UInt64(offset), UInt64(frame.profile.count))
-        }
+        try put(profile: frame.profile, in: &reply)
         reply.good_rows = Int64(frame.goodRows)
         guard let pixels = frame.pixels, let format = PixelFormat(rawValue: frame.pixelFormat), frame.width > 0,
             frame.height > 0, format.planeCount == 1
