@@ -12,9 +12,10 @@
 #   svg        sizes, pixels, isolation, what an SVG may not reach
 #   isolated   the same pictures, decoded by processes of their own
 #   profiles   pictures whose profiles have tables, or are of four inks
+#   gainmaps   gain maps of AVIF and HEIF
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|damage|animations|discovery|previews|svg|isolated|profiles|limits...]
+#     Tests/Coders/run.sh [pixels|coders|damage|animations|discovery|previews|svg|isolated|profiles|gainmaps|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -28,7 +29,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders damage animations discovery previews svg isolated profiles limits)
+[ $# -gt 0 ] || parts=(pixels coders damage animations discovery previews svg isolated profiles gainmaps limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -167,6 +168,14 @@ if wants profiles; then
     else
         echo "skip icc: coders/icc.c was not built"
     fi
+fi
+if wants gainmaps; then
+    build gain_maps Tests/Coders/gain_maps.c
+    files=()
+    has_coder avif && files+=("$fixtures/../metadata/gain-map.avif")
+    has_coder heif && files+=("$fixtures/../metadata/gain-map.heic")
+    SDD_CODER_PATH=$work/coders "$work/bin/gain_maps" "${files[@]}" 2>"$work/err" || fail "gain maps"
+    ok "gainmaps: ${#files[@]} files"
 fi
 if wants limits; then
     build limits Tests/Coders/limits.c

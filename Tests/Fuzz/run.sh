@@ -74,7 +74,11 @@ failed=0
 running=0
 for target in "${targets[@]}"; do
     case $target in
-    jpeg | gainmap) seed_all "$target" '*.jpg' ;;
+    jpeg) seed_all jpeg '*.jpg' ;;
+    gainmap)
+        seed_all gainmap '*.jpg'
+        seed_all gainmap '*.avif' '*.heic'
+        ;;
     colour) seed_all colour '*.icc' && seed_profiles colour ;;
     png | frames) seed_all "$target" '*.png' ;;
     thumbhash | text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries suffice

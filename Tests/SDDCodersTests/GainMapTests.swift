@@ -104,23 +104,11 @@ import Testing
     }
 
     /// Returns an Exif segment with the two numbers in a maker note of Apple, as fractions.
-    private func exif(_ headroom: (Int, Int), _ gain: (Int, Int), type: Int = 10, order: ByteCursor.Order = .bigEndian)
-        -> [UInt8]
-    {
-        let number16 = GainMapFile.number16, number32 = GainMapFile.number32
-        var note = Array("Apple iOS\0".utf8) + [0, 1] + Array("MM".utf8) + number16(2)
-        for (tag, place) in [(33, 44), (48, 52)] {
-            note += number16(tag) + number16(type) + number32(1) + number32(place)
-        }
-        note += number32(0) + [headroom.0, headroom.1, gain.0, gain.1].flatMap { number32($0) }
-        let isBig = order == .bigEndian
-        let ordered = { (bytes: [UInt8]) in isBig ? bytes : bytes.reversed() }
-        var block = Array((isBig ? "MM" : "II").utf8) + ordered(number16(42)) + ordered(number32(8))
-        for (tag, type, count, value) in [(0x8769, 4, 1, 26), (0x927c, 7, note.count, 44)] {
-            block += ordered(number16(1)) + ordered(number16(tag)) + ordered(number16(type)) + ordered(number32(count))
-            block += ordered(number32(value)) + number32(0)
-        }
-        return GainMapFile.segment(0xe1, Array("Exif\0\0".utf8) + block + note)
+    private func exif(
+        _ headroom: (Int, Int), _ gain: (Int, Int), type: Int = 10, order: GainMapFile.Order = .bigEndian
+    ) -> [UInt8] {
+        let block = GainMapFile.makerNote(headroom: headroom, gain: gain, type: type, order: order)
+        return GainMapFile.segment(0xe1, Array("Exif\0\0".utf8) + block)
     }
 
     @Test func applesHeadroomIsInTheMakerNote() throws {

@@ -38,6 +38,24 @@ package struct GainMapFile {
 
     private static let isoName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
 
+    /// Returns an Exif block with the two numbers in a maker note of Apple, as fractions.
+    package static func makerNote(
+        headroom: (Int, Int), gain: (Int, Int), type: Int = 10, order: Order = .bigEndian
+    ) -> [UInt8] {
+        var note = Array("Apple iOS\0".utf8) + [0, 1] + Array("MM".utf8) + number16(2)
+        for (tag, place) in [(33, 44), (48, 52)] {
+            note += number16(tag) + number16(type) + number32(1) + number32(place)
+        }
+        note += number32(0) + [headroom.0, headroom.1, gain.0, gain.1].flatMap { number32($0) }
+        let ordered = { (bytes: [UInt8]) in order == .bigEndian ? bytes : bytes.reversed() }
+        var block = Array((order == .bigEndian ? "MM" : "II").utf8) + ordered(number16(42)) + ordered(number32(8))
+        for (tag, type, count, value) in [(0x8769, 4, 1, 26), (0x927c, 7, note.count, 44)] {
+            block += ordered(number16(1)) + ordered(number16(tag)) + ordered(number16(type)) + ordered(number32(count))
+            block += ordered(number32(value)) + number32(0)
+        }
+        return block + note
+    }
+
     package var bytes: [UInt8] {
         let segments = baseSegments.flatMap { $0 }
         let wholeMap = Self.with(mapSegments.flatMap { $0 }, map)

@@ -1,6 +1,6 @@
 /*
- * sdd/gainmap.h - Gain maps: small pictures inside a JPEG that say how much brighter each place of
- * it is on a display for HDR.
+ * sdd/gainmap.h - Gain maps: small pictures inside a JPEG, AVIF or HEIF that say how much brighter
+ * each place of it is on a display for HDR.
  *
  * The library shows, scales and stores the picture itself, as a program does that knows nothing of
  * HDR. It tells where the map lies and what its values mean, and decodes it; rendering is left to
@@ -33,12 +33,13 @@ SDD_BEGIN_DECLS
 typedef int32_t sdd_gain_map_kind;
 
 SDD_ENUM(sdd_gain_map_kind) {
-    /* ISO 21496-1, described in an APP2 segment of the map. A map that is described in XMP, too, is
-       of this kind. */
+    /* ISO 21496-1, described in an APP2 segment of the map, or in an item "tmap" of an AVIF or
+       HEIF. A map that is described in another way, too, is of this kind. */
     SDD_GAIN_MAP_ISO = 1,
     /* Ultra HDR 1.0 of Android, which is Adobe's gain map 1.0: described in XMP. */
     SDD_GAIN_MAP_ULTRA_HDR = 2,
-    SDD_GAIN_MAP_APPLE = 3 /* Apple's HDRGainMap, described in XMP */
+    /* Apple's HDRGainMap: described in XMP, or an auxiliary picture of a HEIF. */
+    SDD_GAIN_MAP_APPLE = 3
 };
 
 /**
@@ -59,8 +60,11 @@ typedef struct sdd_gain_map_info {
     /* 1: the image is the rendition for HDR, and the map makes the one for SDR, by dividing.
        0: the image is the rendition for SDR, which is what files have almost always. */
     int32_t is_base_hdr;
-    size_t offset;         /* where the map, a JPEG of its own, begins in sdd_image_bytes() */
-    size_t size;           /* bytes of the map */
+    /* Where the map lies in sdd_image_bytes(). In a JPEG it is a JPEG of its own; in an AVIF or
+       HEIF this is the data of its item, without the boxes around it, and both are 0 if that is in
+       several pieces, such as the tiles of a grid. */
+    size_t offset;
+    size_t size;
     double min_boost[3];   /* log2; GainMapMin */
     double max_boost[3];   /* log2; GainMapMax */
     double gamma[3];       /* Gamma */
@@ -76,8 +80,9 @@ typedef struct sdd_gain_map_info {
 /**
  * Finds the gain map of an image, and reads its description. Never decodes.
  *
- * A map is looked for in sdd_image_bytes() of a JPEG, among the first 16 pictures of its
- * multi-picture index (CIPA DC-007).
+ * A map is looked for in sdd_image_bytes(): of a JPEG among the first 16 pictures of its
+ * multi-picture index (CIPA DC-007), of an AVIF or HEIF that is no animation among its items
+ * (ISO/IEC 23008-12).
  *
  * @param image Borrowed.
  * @param info Its struct_size says how much is wanted. All 0 with any status but SDD_OK.
@@ -92,7 +97,8 @@ SDD_API sdd_status sdd_image_get_gain_map_info(sdd_image *SDD_NULLABLE image,
 
 /**
  * Decodes the gain map of an image, on the calling thread, which WAITS; in this process also if the
- * image came with SDD_DECODE_ISOLATED. The limits are those of sdd_image_decode().
+ * image came with SDD_DECODE_ISOLATED. The limits are those of sdd_image_decode(). AVIF and HEIF
+ * need a coder of the process or an installed one.
  *
  * @param image Borrowed.
  * @param map Receives the values as SDD_PIXEL_FORMAT_RGBA8, turned as the image is, most often

@@ -192,7 +192,7 @@ static void add_gain_map(struct text *page, sdd_image *image, bool is_whole)
     text_printf(page, "  gain map:    %s", gain_map_kind(map.kind, true));
     if (sdd_image_probe(sdd_bytes_data(sdd_image_bytes(image)) + map.offset, map.size, &info) == SDD_OK)
         text_printf(page, ", %d x %d", (int)info.stored_width, (int)info.stored_height);
-    text_printf(page, ", %zu bytes at %zu", map.size, map.offset);
+    if (map.size > 0) text_printf(page, ", %zu bytes at %zu", map.size, map.offset);
     if (map.is_base_hdr)
         text_puts(page, ", makes an SDR picture of this HDR one");
     else if (map.kind != SDD_GAIN_MAP_APPLE || map.max_boost[0] > 0)
@@ -364,8 +364,8 @@ static void add_json_gain_map(struct text *line, sdd_image *image)
     json_open(line, "gain_map", '{');
     json_string(line, "kind", gain_map_kind(map.kind, false));
     json_boolean(line, "base_hdr", map.is_base_hdr != 0);
-    json_number(line, "offset", (int64_t)map.offset);
-    json_number(line, "bytes", (int64_t)map.size);
+    if (map.size > 0) json_number(line, "offset", (int64_t)map.offset);
+    if (map.size > 0) json_number(line, "bytes", (int64_t)map.size);
     json_real(line, "max_boost", largest(map.max_boost));
     json_real(line, "capacity_min", map.capacity_min);
     json_real(line, "capacity_max", map.capacity_max);

@@ -112,12 +112,3 @@ extension GainMap {
         return inXMP
     }
 }
-
-extension Image {
-    /// Finds the picture's gain map; `nil` if there is none, or if the image has no encoded bytes.
-    package func gainMap() throws(CoderError) -> GainMap? {
-        guard let bytes, format == .jpeg else { return nil }
-        defer { withExtendedLifetime(bytes) {} }
-        return try GainMap.find(inJPEG: bytes.pointer)
-    }
-}

@@ -32,8 +32,11 @@ package struct GainMap: Equatable, Sendable {
     package let maxCapacity: Double
     /// True if the picture itself is the rendition for HDR.
     package let isBaseHDR: Bool
-    /// Where the map's own JPEG lies in the picture's bytes.
+    /// Where the map lies in the picture's bytes: a JPEG of its own, or the data of an item; empty if that is in several
+    /// pieces.
     package internal(set) var place = 0..<0
+    /// What it is in a file of items; `nil` in a JPEG.
+    package internal(set) var item: Item?
 
     /// Fails for numbers that mean nothing.
     init?(_ kind: Kind, _ channels: [Channel], minCapacity: Double, maxCapacity: Double, isBaseHDR: Bool = false) {
@@ -102,6 +105,8 @@ extension GainMap {
     /// The namespace of Adobe's gain maps, which are those of Ultra HDR 1.0
     /// (https://developer.android.com/media/platform/hdr-image-format).
     static let adobe = "http://ns.adobe.com/hdr-gain-map/1.0/"
+    /// The name of Apple's maps.
+    static let appleAuxiliary = "urn:com:apple:photo:2020:aux:hdrgainmap"
 
     /// Reads the XMP packet of a map.
     /// - Returns: `nil` if it describes none, or has numbers that mean nothing.
@@ -110,7 +115,7 @@ extension GainMap {
         if let prefix = packet.prefix(of: Self.adobe) {
             self.init(adobe: packet, prefix)
         } else if let prefix = packet.prefix(of: "http://ns.apple.com/pixeldatainfo/1.0/"),
-            packet.values(prefix, "AuxiliaryImageType") == ["urn:com:apple:photo:2020:aux:hdrgainmap"]
+            packet.values(prefix, "AuxiliaryImageType") == [Self.appleAuxiliary]
         {
             self.init(apple: packet, exif)
         } else {
@@ -143,9 +148,9 @@ extension GainMap {
     }
 
     /// Apple's maps are not logarithmic. Newer ones have the headroom in XMP, older ones in the picture's maker note.
-    private init?(apple packet: XMPPacket, _ exif: UnsafeRawBufferPointer?) {
-        let text = packet.prefix(of: "http://ns.apple.com/HDRGainMap/1.0/")
-            .flatMap { packet.values($0, "HDRGainMapHeadroom").first }
+    init?(apple packet: XMPPacket?, _ exif: UnsafeRawBufferPointer?) {
+        let prefix = packet?.prefix(of: "http://ns.apple.com/HDRGainMap/1.0/")
+        let text = prefix.flatMap { packet?.values($0, "HDRGainMapHeadroom").first }
         let stops: Double
         if let text {
             guard let headroom = Double(text), headroom.isFinite, headroom >= 1 else { return nil }

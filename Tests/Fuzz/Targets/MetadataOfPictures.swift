@@ -20,16 +20,21 @@ public func fuzzMetadata(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
     return Verdict.interesting
 }
 
-/// Gain maps of JPEGs: a map lies within the picture, and its numbers are finite and mean something.
+/// Gain maps: a map lies within the picture, its numbers are finite and mean something, and it becomes a file.
 @_cdecl("fuzz_gainmap")
 public func fuzzGainMap(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count) else {
         return Verdict.rejected
     }
     defer { withExtendedLifetime(body) {} }
-    guard let map = try? GainMap.find(inJPEG: body.pointer) else { return Verdict.interesting }
-    guard map.place.lowerBound > 0, map.place.upperBound <= body.count, !map.place.isEmpty else {
-        finding("a map outside of its picture")
+    let isJPEG = body.pointer.starts(with: [0xff, 0xd8])
+    let found = try? isJPEG ? GainMap.find(inJPEG: body.pointer) : GainMap.find(inItems: body.pointer)
+    guard let map = found else { return Verdict.interesting }
+    guard map.place.upperBound <= body.count, isJPEG ? map.place.lowerBound > 0 && !map.place.isEmpty : map.item != nil
+    else { finding("a map outside of its picture") }
+    if let file = try? map.file(in: body.pointer) {
+        guard file.count == (isJPEG ? map.place.count : body.count) else { finding("a map of another size") }
+        readThrough(file)
     }
     let numbers = map.channels.flatMap { [$0.minBoost, $0.maxBoost, $0.gamma, $0.offsetSDR, $0.offsetHDR] }
     guard (numbers + [map.minCapacity, map.maxCapacity]).allSatisfy(\.isFinite) else {

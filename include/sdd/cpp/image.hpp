@@ -236,7 +236,7 @@ public:
         });
     }
 
-    /* The gain map of a JPEG. SDD_ERROR_NOT_FOUND: there is none. */
+    /* The gain map of a JPEG, AVIF or HEIF. SDD_ERROR_NOT_FOUND: there is none. */
 
     /** Where it lies, and what its values mean: sdd_image_get_gain_map_info(). */
     result<gain_map_info> get_gain_map_info() const {

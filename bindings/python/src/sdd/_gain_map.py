@@ -1,4 +1,4 @@
-"""Gain maps: where they lie in a JPEG, and what their values mean."""
+"""Gain maps: where they lie in a picture, and what their values mean."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class GainMapInfo:
     is_base_hdr: bool
     """True if the picture is the rendition for HDR, and the map makes the one for SDR."""
     offset: int
-    """Where the map, a JPEG of its own, begins in `Image.encoded`."""
+    """Where the map begins in `Image.encoded`: a JPEG of its own, or in AVIF and HEIF the data of its item."""
     size: int
-    """Bytes of the map."""
+    """Bytes of the map; 0, like the offset, if it is in several pieces."""
     min_boost: Triple
     """The least boost, as log2."""
     max_boost: Triple

@@ -429,7 +429,7 @@ class Image:
 
     @property
     def gain_map_info(self) -> GainMapInfo | None:
-        """Where the gain map of a JPEG lies, and what its values mean; None if there is none. Nothing is decoded."""
+        """Where the gain map of a JPEG, AVIF or HEIF lies, and what it means; None if there is none. Decodes nothing."""
         info = Struct("sdd_gain_map_info")
         status = lib.sdd_image_get_gain_map_info(self._live(), info.c)
         if status == c.ERROR_NOT_FOUND:
@@ -438,7 +438,7 @@ class Image:
         return gain_map_info_of(info.c)
 
     def gain_map(self) -> Image | None:
-        """Decodes the gain map of a JPEG, on this thread, to RGBA8, turned as the image is; None if there is none."""
+        """Decodes the gain map, on this thread, to RGBA8, turned as the image is; None if there is none."""
         out = ffi.new("sdd_image **")
         status = lib.sdd_image_gain_map(self._live(), out)
         if status == c.ERROR_NOT_FOUND:

@@ -1,4 +1,4 @@
-//! Gain maps: where they lie in a JPEG, and what their values mean.
+//! Gain maps: where they lie in a picture, and what their values mean.
 
 use crate::error::check;
 use crate::{sys, Error, Image};
@@ -37,9 +37,9 @@ pub struct GainMapInfo {
     pub kind: GainMapKind,
     /// True if the image is the rendition for HDR, and the map makes the one for SDR.
     pub is_base_hdr: bool,
-    /// Where the map, a JPEG of its own, begins in the encoded bytes.
+    /// Where the map begins in the encoded bytes: a JPEG of its own, or in AVIF and HEIF the data of its item.
     pub offset: usize,
-    /// Bytes of the map.
+    /// Bytes of the map; 0, like the offset, if it is in several pieces.
     pub size: usize,
     /// The least boost, as log2.
     pub min_boost: [f64; 3],
@@ -58,7 +58,7 @@ pub struct GainMapInfo {
 }
 
 impl Image {
-    /// Finds the gain map of a JPEG, without decoding it; `None` if there is none.
+    /// Finds the gain map of a JPEG, AVIF or HEIF, without decoding it; `None` if there is none.
     pub fn gain_map_info(&self) -> Result<Option<GainMapInfo>, Error> {
         let mut info = sys::sized!(sdd_gain_map_info);
         // SAFETY: we hold a reference; the info is written before the call returns.
@@ -85,7 +85,7 @@ impl Image {
         }))
     }
 
-    /// Decodes the gain map of a JPEG, on this thread, to `Rgba8`, turned as the image is; `None` if there is none.
+    /// Decodes the gain map, on this thread, to `Rgba8`, turned as the image is; `None` if there is none.
     pub fn gain_map(&self) -> Result<Option<Image>, Error> {
         let mut map = ptr::null_mut();
         // SAFETY: we hold a reference; on success the map is ours.
