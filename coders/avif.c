@@ -182,13 +182,10 @@ static int32_t orientation_of(const avifImage *image)
 /* A profile comes before code points, as in browsers. */
 static void describe_colours(const avifImage *image, sdd_coder_frame *frame)
 {
-    if (image->icc.size > 0) {
-        frame->icc_profile = image->icc.data;
-        frame->icc_profile_size = image->icc.size;
-    } else if (image->colorPrimaries <= 255 && image->transferCharacteristics <= 255) {
-        frame->primaries = image->colorPrimaries;
-        frame->transfer = image->transferCharacteristics;
-    }
+    fill_profile(frame, image->icc.data, image->icc.size, image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400);
+    if (frame->icc_profile != NULL || image->colorPrimaries > 255 || image->transferCharacteristics > 255) return;
+    frame->primaries = image->colorPrimaries;
+    frame->transfer = image->transferCharacteristics;
 }
 
 static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data)

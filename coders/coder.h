@@ -141,4 +141,13 @@ static inline void fill_frame(sdd_coder_frame *frame, const void *pixels, int32_
     frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
 }
 
+/* Gives out a profile, unless it is one of greys (ICC.1, 7.2.8) for a picture of colours, which says nothing of them:
+   browsers ignore it. */
+static inline void fill_profile(sdd_coder_frame *frame, const void *profile, size_t size, int is_grey)
+{
+    if (size < 20 || (!is_grey && memcmp((const char *)profile + 16, "GRAY", 4) == 0)) return;
+    frame->icc_profile = profile;
+    frame->icc_profile_size = size;
+}
+
 #endif

@@ -12,7 +12,7 @@ struct decoder {
     struct heif_image_handle *handle;
     struct heif_image *image;
     void *profile;
-    int is_begun, is_done;
+    int is_begun, is_done, is_grey;
 };
 
 static int32_t heif_can_decode(const void *bytes, size_t size, void *user_data)
@@ -141,6 +141,7 @@ static sdd_status heif_estimate(void *given, sdd_coder_estimate *estimate, void 
     if (status == SDD_OK) status = read_content(&content, &decoder->body);
     if (status != SDD_OK) return status;
     if (content.canvas > (double)decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    decoder->is_grey = content.hevc.chroma == 0;
     planes = planes_of[content.hevc.chroma] * (content.hevc.depth > 8 ? 2 : 1);
     canvas = 4 + 2 * planes + (content.hevc.depth > 8 ? 8 : 0) + (content.has_planes ? planes + 1 : 0);
     width = heif_image_handle_get_width(decoder->handle);
@@ -192,8 +193,7 @@ static sdd_status describe_colours(struct decoder *decoder, sdd_coder_frame *fra
     decoder->profile = malloc(size);
     if (decoder->profile == NULL) return SDD_ERROR_NO_RESOURCES;
     if (heif_image_handle_get_raw_color_profile(decoder->handle, decoder->profile).code != heif_error_Ok) return SDD_OK;
-    frame->icc_profile = decoder->profile;
-    frame->icc_profile_size = size;
+    fill_profile(frame, decoder->profile, size, decoder->is_grey);
     return SDD_OK;
 }
 

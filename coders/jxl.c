@@ -313,10 +313,7 @@ static void describe(const struct decoder *decoder, sdd_coder_frame *frame)
     frame->orientation = (int32_t)decoder->info.orientation; /* numbered as in Exif */
     frame->frame_count = decoder->frame_count;
     frame->duration_us = decoder->duration_us;
-    if (decoder->profile_size > 0) {
-        frame->icc_profile = decoder->profile;
-        frame->icc_profile_size = decoder->profile_size;
-    }
+    fill_profile(frame, decoder->profile, decoder->profile_size, decoder->info.num_color_channels == 1);
     frame->primaries = decoder->primaries;
     frame->transfer = decoder->transfer;
     if (decoder->info.have_animation && decoder->info.animation.num_loops <= INT32_MAX)

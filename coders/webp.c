@@ -267,8 +267,7 @@ static void describe_profile(const struct body *body, sdd_coder_frame *frame)
         return;
     size = number(chunk + 4, 4, 1);
     if (size > body->size - EXTENDED_HEADER - CHUNK_HEAD) return;
-    frame->icc_profile = chunk + CHUNK_HEAD;
-    frame->icc_profile_size = size;
+    fill_profile(frame, chunk + CHUNK_HEAD, size, 0);
 }
 
 static void describe(const struct decoder *decoder, sdd_coder_frame *frame, const void *pixels)

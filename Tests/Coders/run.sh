@@ -12,10 +12,11 @@
 #   svg        sizes, pixels, isolation, what an SVG may not reach
 #   isolated   the same pictures, decoded by processes of their own
 #   profiles   pictures whose profiles have tables, or are of four inks
+#   colours    profiles of greys
 #   gainmaps   gain maps of AVIF and HEIF
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|damage|animations|discovery|previews|svg|isolated|profiles|gainmaps|limits...]
+#     Tests/Coders/run.sh [pixels|coders|damage|animations|discovery|previews|svg|isolated|profiles|colours|gainmaps|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -29,7 +30,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders damage animations discovery previews svg isolated profiles gainmaps limits)
+[ $# -gt 0 ] || parts=(pixels coders damage animations discovery previews svg isolated profiles colours gainmaps limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -168,6 +169,13 @@ if wants profiles; then
     else
         echo "skip icc: coders/icc.c was not built"
     fi
+fi
+if wants colours; then
+    build kind Tests/Coders/kind.c
+    mkdir "$work/colours"
+    SDD_CODER_PATH=$work/coders "$python" Tests/Coders/colours.py "$work/bin/kind" "$work/colours" "${names[@]}" \
+        >"$work/out" 2>"$work/err" || fail "other colours than those of browsers"
+    ok "colours: $(cat "$work/out")"
 fi
 if wants gainmaps; then
     build gain_maps Tests/Coders/gain_maps.c
