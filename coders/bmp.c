@@ -62,6 +62,8 @@ static sdd_status bmp_next(void *given, sdd_coder_frame *frame, void *user_data)
     status = dib_fill(&decoder->dib, decoder->canvas, &has_alpha);
     if (status != SDD_OK) return status;
     fill_frame(frame, decoder->canvas, decoder->dib.width, decoder->dib.height);
+    fill_profile(frame, decoder->dib.profile, decoder->dib.profile_size, 0);
+    if (decoder->dib.is_srgb) frame->primaries = 1, frame->transfer = 13; /* ITU-T H.273 */
     return SDD_OK;
 }
 

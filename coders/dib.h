@@ -35,6 +35,9 @@ struct dib {
     enum dib_compression compression;
     struct dib_channel channels[4]; /* red, green, blue, alpha; for pixels of 16 bits and more */
     unsigned char palette[256][4];  /* as pixels; black where the file has none */
+    const unsigned char *profile;   /* of the colours; NULL: there is none */
+    size_t profile_size;
+    int is_srgb; /* the header says so */
 };
 
 static inline uint32_t dib_16(const unsigned char *bytes) { return bytes[0] | (uint32_t)bytes[1] << 8; }
@@ -127,6 +130,20 @@ static inline sdd_status dib_set_format(struct dib *dib, uint32_t compression, u
     return fits ? SDD_OK : SDD_DETAIL_IMAGE_CORRUPT;
 }
 
+/* Reads the kind of colours, bV4CSType, which headers of 108 bytes and more have: sRGB by its name or as the colours of
+   Windows, or a profile, whose place counts from the header on (PROFILE_EMBEDDED, 124 bytes). One that is not all there
+   is none. As in Chromium, endpoints and gammas (LCS_CALIBRATED_RGB) say nothing, nor does the path of a profile
+   (PROFILE_LINKED). */
+static inline void dib_read_colours(struct dib *dib, size_t at, const unsigned char *header, uint32_t length)
+{
+    uint32_t kind = length >= 108 ? dib_32(header + 56) : 0;
+    size_t place = dib_32(header + 112), size = dib_32(header + 116), most = dib->size - at;
+    dib->is_srgb = kind == 0x73524742 || kind == 0x57696e20;
+    if (kind != 0x4d424544 || place == 0 || place > most || size > most - place) return;
+    dib->profile = dib->bytes + at + place;
+    dib->profile_size = size;
+}
+
 /*
  * Reads the header at a position, the masks and the palette. `bytes`, `size` and `is_icon` are set. `rows` is the
  * position of the pixels; 0: they follow what was read.
@@ -157,6 +174,7 @@ static inline sdd_status dib_read_header(struct dib *dib, size_t at, int64_t max
     if (status == SDD_OK) status = dib_set_format(dib, length == 12 ? DIB_RGB : dib_32(header + 16), length);
     if (status != SDD_OK) return status;
     dib->width = (int32_t)width, dib->height = (int32_t)height;
+    dib_read_colours(dib, at, header, length);
 
     behind = at + length;
     if (dib->bits >= 16) {

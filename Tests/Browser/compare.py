@@ -167,12 +167,13 @@ class Comparison:
             strict, browsers, _ = self.pair(name)
             own, _, image = self.pair(name, lenient=True)
             equal = "-"
-            if own is not None and browsers is not None and own.shape == browsers.shape:
+            if own is not None and browsers is not None and browsers.any() and own.shape == browsers.shape:
                 difference = numpy.abs(premultiplied(own) - premultiplied(browsers)).max((1, 2)) <= LEVELS
                 equal = f"{int(difference.sum())} of {len(difference)}"
-            kept = "-" if own is None else f"{image.good_rows} rows are good" if image.is_partial else "all of it"
-            words = ("an error" if browsers is None else "a picture", "an error" if strict is None else "a picture")
-            table.append(f"| {picture['format']}, {picture['damage']} (`{name}`) | {words[0]} | {words[1]} | {kept} | {equal} |")
+            kept = "an error" if own is None else f"{image.good_rows} rows are good" if image.is_partial else "all of it"
+            shown = "an error" if browsers is None else "a picture" if browsers.any() else "nothing"
+            refused = "an error" if strict is None else "a picture"
+            table.append(f"| {picture['format']}, {picture['damage']} (`{name}`) | {shown} | {refused} | {kept} | {equal} |")
         return table
 
     def sheet(self, path: Path) -> None:

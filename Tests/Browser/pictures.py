@@ -79,12 +79,23 @@ def gama(exponent: float) -> tuple[bytes, bytes]:
     return b"gAMA", struct.pack(">I", round(1e5 / exponent))
 
 
+def bitmap(picture: Image.Image, kind: int, profile: bytes = b"") -> bytes:
+    """A BMP with a header of 124 bytes: the kind of its colours, endpoints of Display P3 with a gamma of 1.8, a profile."""
+    pixels = numpy.asarray(picture)[::-1, :, ::-1].tobytes()
+    points = [x for point in SPACES["p3"][:3] for x in (*point, 1 - sum(point))]
+    header = struct.pack("<IiiHHIIiiII16xI", 124, *picture.size, 1, 24, 0, 0, 0, 0, 0, 0, kind)
+    header += struct.pack("<9i3I", *(round(x * 2**30) for x in points), *[round(1.8 * 65536)] * 3)
+    header += struct.pack("<4I", 4, 124 + len(pixels) if profile else 0, len(profile), 0)
+    return b"BM" + struct.pack("<IHHI", 138 + len(pixels) + len(profile), 0, 0, 138) + header + pixels + profile
+
+
 def colours() -> None:
     picture = photo()
     for number, (name, icc) in enumerate(PROFILES.items()):
         write(f"profile-{number}.jpg", encoded(picture, "JPEG", quality=95, subsampling=0, icc_profile=icc), name)
         write(f"profile-{number}.png", encoded(picture, "PNG", icc_profile=icc), name)
         write(f"profile-{number}.webp", encoded(picture, "WEBP", lossless=True, icc_profile=icc), name)
+        write(f"profile-{number}.bmp", bitmap(picture, 0x4D424544, icc), name)
         write(f"profile-{number}.avif", encoded(picture, "AVIF", quality=100, subsampling="4:4:4", icc_profile=icc), name)
     p3 = PROFILES["Display P3"]
     write("scaled-later.png", encoded(glass(picture), "PNG", icc_profile=p3), "Display P3")
@@ -93,6 +104,12 @@ def colours() -> None:
         icc = grey_profile(curve, "grey")
         write(f"grey-{number}.jpg", encoded(grey, "JPEG", quality=95, icc_profile=icc), "greys by a profile")
         write(f"grey-{number}.png", encoded(grey, "PNG", icc_profile=icc), "greys by a profile")
+        write(f"grey-{number}.avif", encoded(grey, "AVIF", quality=100, subsampling="4:0:0", icc_profile=icc), "greys by a profile")
+        colours = "colours with a profile of greys"
+        write(f"grey-for-colours-{number}.jpg", encoded(picture, "JPEG", quality=95, icc_profile=icc), colours)
+        write(f"grey-for-colours-{number}.png", encoded(picture, "PNG", icc_profile=icc), colours)
+        write(f"grey-for-colours-{number}.webp", encoded(picture, "WEBP", lossless=True, icc_profile=icc), colours)
+    write("points.bmp", bitmap(picture, 0), "endpoints in a BMP")
     for primaries, transfer in ((12, 13), (9, 13), (9, 14), (1, 1), (1, 13), (1, 8), (1, 4), (4, 4), (5, 5), (6, 6), (11, 17)):
         points = (b"cICP", bytes([primaries, transfer, 0, 1]))
         write(f"cicp-{primaries}-{transfer}.png", with_chunks([points], picture), "cICP")
@@ -163,7 +180,9 @@ def damaged() -> None:
     png = encoded(picture, "PNG")
     gif = encoded(picture.convert("P", palette=Image.Palette.ADAPTIVE), "GIF")
     webp = encoded(picture, "WEBP", quality=80)
-    for name, data in {"a.jpg": jpeg, "b.jpg": progressive, "c.png": png, "d.gif": gif, "e.webp": webp}.items():
+    avif = encoded(picture, "AVIF", quality=80)
+    files = {"a.jpg": jpeg, "b.jpg": progressive, "c.png": png, "d.gif": gif, "e.webp": webp, "f.avif": avif}
+    for name, data in files.items():
         write(f"cut-{name}", data[: len(data) * 2 // 3], damage="cut")
         middle = len(data) // 2
         spoilt = data[:middle] + bytes(byte ^ 0x55 for byte in data[middle : middle + 8]) + data[middle + 8 :]

@@ -12,7 +12,7 @@
 #   svg        sizes, pixels, isolation, what an SVG may not reach
 #   isolated   the same pictures, decoded by processes of their own
 #   profiles   pictures whose profiles have tables, or are of four inks
-#   colours    profiles of greys
+#   colours    what the headers of BMPs say of colours, and profiles of greys
 #   gainmaps   gain maps of AVIF and HEIF
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
