@@ -140,7 +140,7 @@ static sdd_status avif_estimate(void *given, sdd_coder_estimate *estimate, void 
     if (status != SDD_OK) return status;
     largest = stated = (double)decoder->avif->image->width * decoder->avif->image->height;
     pixels = 10 * stated;
-    status = items_read(&items, body);
+    status = items_read(&items, body, decoder->keeps_rest);
     if (status == SDD_OK && decoder->avif->imageCount == 1 && memcmp(body->bytes + 8, "avis", 4) != 0)
         pixels = pixels_of(&items, &largest);
     items_free(&items);
@@ -157,7 +157,7 @@ static sdd_status avif_estimate(void *given, sdd_coder_estimate *estimate, void 
 static sdd_status take_memory(struct decoder *decoder)
 {
     const avifImage *image = decoder->avif->image;
-    decoder->pixels = malloc((size_t)image->width * 4 * image->height);
+    decoder->pixels = calloc((size_t)image->width * 4, image->height);
     return decoder->pixels == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
 }
 
@@ -188,11 +188,57 @@ static void describe_colours(const avifImage *image, sdd_coder_frame *frame)
     frame->transfer = image->transferCharacteristics;
 }
 
+/* Reads from the body, behind whose end the rest seems to be still on its way: libavif then decodes the tiles of a grid
+   that are there. */
+static avifResult read_what_is_there(struct avifIO *io, uint32_t flags, uint64_t offset, size_t size, avifROData *out)
+{
+    const struct body *body = io->data;
+    if (flags != 0) return AVIF_RESULT_IO_ERROR;
+    if (offset > body->size || size > body->size - offset) return AVIF_RESULT_WAITING_ON_IO;
+    out->data = body->bytes + offset;
+    out->size = size;
+    return AVIF_RESULT_OK;
+}
+
+/* Decodes a still picture that may be cut, and says how many rows of it there are. */
+static sdd_status decode_rest(struct decoder *decoder, uint32_t *rows)
+{
+    avifDecoder *avif = decoder->avif;
+    avifResult result;
+    avif->io->read = read_what_is_there;
+    avif->io->data = &decoder->body;
+    avif->allowIncremental = AVIF_TRUE;
+    result = avifDecoderNextImage(avif);
+    if (result != AVIF_RESULT_WAITING_ON_IO) return status_of(result);
+    *rows = avifDecoderDecodedRowCount(avif);
+    decoder->is_cut = 1;
+    return *rows > 0 ? SDD_OK : SDD_ERROR_INCOMPLETE;
+}
+
+/* Converts the first rows; the others are not there, and stay empty. */
+static sdd_status convert(struct decoder *decoder, const avifImage *image, uint32_t rows)
+{
+    const avifCropRect rect = { 0, 0, image->width, rows };
+    avifImage *part = avifImageCreateEmpty();
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    if (part != NULL) status = status_of(avifImageSetViewRect(part, image, &rect));
+    if (status == SDD_OK) {
+        avifRGBImageSetDefaults(&decoder->rgb, part);
+        decoder->rgb.depth = 8;
+        decoder->rgb.format = AVIF_RGB_FORMAT_RGBA;
+        decoder->rgb.pixels = decoder->pixels;
+        decoder->rgb.rowBytes = image->width * 4;
+        status = status_of(avifImageYUVToRGB(part, &decoder->rgb));
+    }
+    if (part != NULL) avifImageDestroy(part);
+    return status;
+}
+
 static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data)
 {
     struct decoder *decoder = given;
     const avifImage *image;
-    uint32_t width, height;
+    uint32_t width, height, rows;
     sdd_status status = SDD_OK;
     (void)user_data;
     if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
@@ -205,24 +251,24 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     if (decoder->is_cut && decoder->shown == decoder->frame_count) return SDD_ERROR_NOT_FOUND;
     image = decoder->avif->image;
     width = image->width;
-    height = image->height;
-    status = status_of(avifDecoderNextImage(decoder->avif));
+    rows = height = image->height;
+    if (decoder->keeps_rest && decoder->frame_count == 1 && !decoder->is_cut && decoder->shown == 0)
+        status = decode_rest(decoder, &rows);
+    else
+        status = status_of(avifDecoderNextImage(decoder->avif));
     if (status != SDD_OK) return status;
     image = decoder->avif->image;
     if (image->width != width || image->height != height) /* differs from the header, or from the previous frame */
         return SDD_ERROR_BAD_IMAGE_DATA;
-    avifRGBImageSetDefaults(&decoder->rgb, image);
-    decoder->rgb.depth = 8;
-    decoder->rgb.format = AVIF_RGB_FORMAT_RGBA;
-    decoder->rgb.pixels = decoder->pixels;
-    decoder->rgb.rowBytes = width * 4;
-    status = status_of(avifImageYUVToRGB(image, &decoder->rgb));
+    status = convert(decoder, image, rows);
     if (status != SDD_OK) return status;
     fill_frame(frame, decoder->pixels, (int32_t)width, (int32_t)height);
     frame->orientation = orientation_of(image);
     describe_colours(image, frame);
     frame->frame_count = decoder->frame_count;
-    if (decoder->is_cut) frame->good_rows = (int32_t)height;
+    /* The colours of the last row also depend on the next one, if rows share them. */
+    if (rows < height && image->yuvFormat == AVIF_PIXEL_FORMAT_YUV420) rows--;
+    if (decoder->is_cut) frame->good_rows = (int32_t)rows;
     decoder->shown++;
     if (decoder->avif->imageTiming.duration > 0 && decoder->avif->imageTiming.duration < 1e6)
         frame->duration_us = (int64_t)(decoder->avif->imageTiming.duration * 1e6 + 0.5);

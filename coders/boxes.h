@@ -88,6 +88,7 @@ struct items {
     struct item *primary;
     struct span meta, data; /* the content of the boxes "meta" and "idat" */
     const struct body *body;
+    int keeps_rest; /* data may lie behind the end of the body */
 };
 
 static inline void items_free(struct items *items)
@@ -272,6 +273,7 @@ static inline sdd_status read_location(struct items *items, struct span *list, c
 {
     struct item *item = find_item(items, span_number(list, sizes->id));
     int method = sizes->has_method ? (int)span_number(list, 2) & 15 : 0;
+    unsigned part_size = sizes->index + sizes->offset + sizes->length;
     uint64_t base, parts;
     span_skip(list, 2); /* the data reference */
     base = span_number(list, sizes->base);
@@ -279,15 +281,24 @@ static inline sdd_status read_location(struct items *items, struct span *list, c
         item->is_doubtful |= item->is_located;
         item->is_located = 1;
     }
-    for (parts = span_number(list, 2); parts > 0 && !list->is_over; parts--) {
+    parts = span_number(list, 2);
+    if (item == NULL || !item->is_used) {
+        span_skip(list, parts * part_size);
+        return SDD_OK;
+    }
+    for (; parts > 0 && !list->is_over; parts--) {
         uint64_t offset, length;
         sdd_status status;
         span_skip(list, sizes->index);
         offset = span_number(list, sizes->offset);
         length = span_number(list, sizes->length);
-        if (item == NULL || !item->is_used || list->is_over) continue;
+        if (list->is_over) return SDD_OK;
         if (offset > UINT64_MAX - base) return SDD_ERROR_BAD_IMAGE_DATA;
         status = add_part(items, item, method, base + offset, length);
+        if (status == SDD_ERROR_INCOMPLETE && items->keeps_rest) {
+            span_skip(list, (parts - 1) * part_size);
+            return SDD_OK;
+        }
         if (status != SDD_OK) return status;
     }
     return SDD_OK;
@@ -316,8 +327,8 @@ static inline sdd_status read_locations(struct items *items)
 }
 
 /* Reads the items that make up the primary picture. They are to be freed also after an error. SDD_ERROR_NOT_FOUND: the
-   file has no items. */
-static inline sdd_status items_read(struct items *items, const struct body *body)
+   file has no items. `keeps_rest`: data that is not there is left out. */
+static inline sdd_status items_read(struct items *items, const struct body *body, int keeps_rest)
 {
     struct span file = span_of(body->bytes, body->size), box;
     sdd_status status;
@@ -325,6 +336,7 @@ static inline sdd_status items_read(struct items *items, const struct body *body
     unsigned found = 0;
     memset(items, 0, sizeof *items);
     items->body = body;
+    items->keeps_rest = keeps_rest;
     while ((type = next_box(&file, &box)) != 0) {
         if (type != BOX('m', 'e', 't', 'a')) continue;
         items->meta = box;

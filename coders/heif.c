@@ -111,7 +111,7 @@ static sdd_status read_item(struct content *content, struct item *item, int is_p
 static sdd_status read_content(struct content *content, const struct body *body)
 {
     struct items items;
-    sdd_status status = items_read(&items, body);
+    sdd_status status = items_read(&items, body, 0);
     memset(content, 0, sizeof *content);
     content->pictures = 1;
     content->hevc.depth = 8;

@@ -21,6 +21,7 @@ for name, width, height in [("large", 641, 479), ("small", 37, 29), ("row", 53, 
     Image.fromarray(pixels).save(f"{folder}/{name}.png")
     alpha = ((np.arange(width)[None, :] * 7 + np.arange(height)[:, None] * 3) % 256).astype(np.uint8)
     Image.fromarray(np.dstack([pixels, alpha]), "RGBA").save(f"{folder}/{name}-alpha.png")
+Image.fromarray(scene(256, 512, 8)).save(f"{folder}/grid.png")
 Image.fromarray(scene(61, 43, 3)).convert("L").save(f"{folder}/grey.png")
 frames = [Image.fromarray(scene(48, 32, seed)) for seed in range(5)]
 frames[0].save(f"{folder}/moving.gif", save_all=True, append_images=frames[1:], duration=[50, 60, 70, 80, 90], loop=0)
@@ -48,6 +49,8 @@ make_avif() {
     done
     avifenc -j 1 -s 10 -l "$pictures/small.png" "$pictures/small-lossless.avif" >/dev/null
     avifenc -j 1 -s 10 -d 10 -y 444 "$pictures/small.png" "$pictures/deep.avif" >/dev/null
+    avifenc -j 1 -s 10 --grid 2x8 "$pictures/grid.png" "$pictures/grid.avif" >/dev/null
+    avifenc -j 1 -s 10 -y 420 --grid 2x8 "$pictures/grid.png" "$pictures/grid-420.avif" >/dev/null
     avifenc -j 1 -s 10 -y 422 --irot 1 --imir 0 "$pictures/small.png" "$pictures/turned.avif" >/dev/null
 }
 

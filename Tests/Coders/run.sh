@@ -118,7 +118,7 @@ if wants damage; then
     build gif_rules Tests/Coders/gif_rules.c
     files=()
     for file in large.webp large-lossless.webp large-alpha.webp moving.webp moving.gif palette.gif large.jxl \
-        progressive.jxl moving.jxl; do
+        progressive.jxl moving.jxl grid.avif grid-420.avif; do
         [ ! -f "$pictures/$file" ] || files+=("$pictures/$file")
     done
     has_coder avif && files+=("$fixtures/moving.avif")
