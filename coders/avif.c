@@ -71,7 +71,9 @@ static void count_frames(struct decoder *decoder)
 static sdd_status begin(struct decoder *decoder)
 {
     sdd_status status;
-    avifDecoder *avif = avifDecoderCreate();
+    avifDecoder *avif;
+    if (has_endless_places(span_of(decoder->body.bytes, decoder->body.size), 0)) return SDD_ERROR_BAD_IMAGE_DATA;
+    avif = avifDecoderCreate();
     if (avif == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->avif = avif;
     avif->maxThreads = 1; /* libsdd has several decode threads */

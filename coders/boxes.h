@@ -304,26 +304,66 @@ static inline sdd_status read_location(struct items *items, struct span *list, c
     return SDD_OK;
 }
 
-/* Finds the data of all used items ("iloc"). */
+/* Reads the head of the list of places ("iloc"), and returns how many items it has; 0 for a damaged one. */
+static inline uint64_t read_sizes(struct span *list, struct location_sizes *sizes)
+{
+    uint64_t version = span_number(list, 4) >> 24, head = span_number(list, 2);
+    sizes->offset = head >> 12 & 15;
+    sizes->length = head >> 8 & 15;
+    sizes->base = head >> 4 & 15;
+    sizes->index = version > 0 ? head & 15 : 0;
+    sizes->id = version < 2 ? 2 : 4;
+    sizes->has_method = version > 0;
+    if (sizes->offset > 8 || sizes->length > 8 || sizes->base > 8 || sizes->index > 8) return 0;
+    return span_number(list, version < 2 ? 2 : 4);
+}
+
+/* Finds the data of all used items. */
 static inline sdd_status read_locations(struct items *items)
 {
     struct location_sizes sizes = { 0 };
     struct span list;
-    uint64_t head, version, count;
     sdd_status status = SDD_OK;
+    uint64_t count;
     if (!find_box(items->meta, BOX('i', 'l', 'o', 'c'), &list)) return SDD_ERROR_BAD_IMAGE_DATA;
-    version = span_number(&list, 4) >> 24;
-    head = span_number(&list, 2);
-    sizes.offset = head >> 12 & 15;
-    sizes.length = head >> 8 & 15;
-    sizes.base = head >> 4 & 15;
-    sizes.index = version > 0 ? head & 15 : 0;
-    sizes.id = version < 2 ? 2 : 4;
-    sizes.has_method = version > 0;
-    if (sizes.offset > 8 || sizes.length > 8 || sizes.base > 8 || sizes.index > 8) return SDD_ERROR_BAD_IMAGE_DATA;
-    for (count = span_number(&list, version < 2 ? 2 : 4); status == SDD_OK && count > 0 && !list.is_over; count--)
-        status = read_location(items, &list, &sizes);
+    count = read_sizes(&list, &sizes);
+    if (count == 0) return SDD_ERROR_BAD_IMAGE_DATA;
+    for (; status == SDD_OK && count > 0 && !list.is_over; count--) status = read_location(items, &list, &sizes);
     return status;
+}
+
+/* Whether a list of places has more pieces than any picture: one may take no bytes of the file, and libraries make a
+   record of each before they know what it is for. */
+static inline int has_too_many_parts(struct span list)
+{
+    enum { MOST_PARTS = 1 << 16 };
+    struct location_sizes sizes = { 0 };
+    uint64_t all = 0;
+    for (uint64_t count = read_sizes(&list, &sizes); count > 0 && !list.is_over; count--) {
+        uint64_t parts;
+        span_skip(&list, sizes.id + (sizes.has_method ? 2u : 0) + 2 + sizes.base);
+        parts = span_number(&list, 2);
+        span_skip(&list, parts * (sizes.index + sizes.offset + sizes.length));
+        all += parts;
+        if (all > MOST_PARTS) return 1;
+    }
+    return 0;
+}
+
+/* Whether a file must not be given to a library, for the places of its items or of those of its tracks. */
+static inline int has_endless_places(struct span boxes, int depth)
+{
+    struct span box;
+    uint32_t type;
+    while ((type = next_box(&boxes, &box)) != 0) {
+        int is_meta = type == BOX('m', 'e', 't', 'a');
+        if (type == BOX('i', 'l', 'o', 'c') && has_too_many_parts(box)) return 1;
+        if (!is_meta && type != BOX('m', 'o', 'o', 'v') && type != BOX('t', 'r', 'a', 'k')) continue;
+        if (is_meta) span_skip(&box, 4);
+        box = span_of(box.bytes + box.at, box.size - box.at);
+        if (depth < 3 && has_endless_places(box, depth + 1)) return 1;
+    }
+    return 0;
 }
 
 /* Reads the items that make up the primary picture. They are to be freed also after an error. SDD_ERROR_NOT_FOUND: the

@@ -60,6 +60,7 @@ static sdd_status begin(struct decoder *decoder)
 {
     struct heif_error error;
     decoder->is_begun = 1;
+    if (has_endless_places(span_of(decoder->body.bytes, decoder->body.size), 0)) return SDD_ERROR_BAD_IMAGE_DATA;
     decoder->heif = heif_context_alloc();
     if (decoder->heif == NULL) return SDD_ERROR_NO_RESOURCES;
     set_limits(decoder);

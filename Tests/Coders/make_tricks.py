@@ -151,12 +151,29 @@ def patch_sizes(data, width, height):
     return data
 
 
+def with_pieces(data, count):
+    """Adds items to "iloc" that are nowhere else, of 65,535 pieces each, which take no bytes."""
+    at = data.index(b"iloc") + 4
+    picture, = struct.unpack_from(">H", data, at + 8)
+    size, = struct.unpack_from(">I", data, at - 8)
+    begin = data.index(b"mdat") + 4
+    more = b"".join(struct.pack(">HHH", 1000 + number, 0, 65535) for number in range(count))
+    # The picture is all that follows, in a box of its own.
+    place = struct.pack(">B3xHH", 0, 0, 1 + count) + struct.pack(">HHH", picture, 0, 1) + more
+    head = data[:at - 8] + struct.pack(">I", 8 + len(place)) + b"iloc" + place + data[at - 8 + size:begin]
+    meta = head.index(b"meta")
+    grown = struct.unpack_from(">I", head, meta - 4)[0] + 8 + len(place) - size
+    head[meta - 4:meta] = struct.pack(">I", grown)
+    return head + data[begin:]
+
+
 def make_boxes(format):
     encode(format, "small.png", "small")
     encode(format, "plain.png", "plain")
     encode(format, "noisy.png", "alpha")
     write(f"{format}-lie.{format}", patch_sizes(read(f"{format}-plain.{format}"), 64, 64))
     write(f"{format}-huge.{format}", patch_sizes(read(f"{format}-small.{format}"), 60000, 60000))
+    write(f"{format}-pieces.{format}", with_pieces(read(f"{format}-small.{format}"), 60000 if is_long else 9000))
     write(f"{format}-free.{format}", read(f"{format}-small.{format}") + struct.pack(">I", 8 << 20) + b"free" +
           bytes((8 << 20) - 8))
     if is_long:
