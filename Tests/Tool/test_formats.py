@@ -147,6 +147,16 @@ class CoderTests(CoderTest):
                 (self.folder / f"cut.{form}").write_bytes((self.folder / f"a.{form}").read_bytes()[:2000])
                 self.sdd("info", f"cut.{form}", status=7 if self.sdd("thumbnail", f"cut.{form}").status else 0)
 
+    def test_info_tells_gain_maps(self):
+        if not (CODERS / "avif.so").exists():
+            self.skipTest("there is no coder for AVIF")
+        picture = FIXTURES / "metadata/gain-map.avif"
+        line, = self.sdd("info", "--json", picture, status=0).lines
+        map = line["gain_map"]
+        self.assertEqual((map["kind"], map["max_boost"]), ("iso", 2.5))
+        self.assertIn(f"gain map:    ISO 21496-1, {map['bytes']} bytes at {map['offset']}, up to 2.5 stops brighter\n",
+                      self.sdd("info", picture, status=0).out)
+
     def test_info_reads_what_a_coder_needs_of_a_url(self):
         from harness import QuietHandler
         self.sdd("get", "-o", "a.webp", "--quality", "100", PHOTO_URL, status=0)
