@@ -77,6 +77,7 @@ struct item {
     unsigned char *copy;        /* for `free`, if the data was in several places */
     size_t size;
     int is_used;     /* the primary picture needs it */
+    int depth;       /* items that it is inside of, one in the other */
     int is_plane;    /* it belongs to another item: its transparency, or the like */
     int is_located;  /* the file states where its data is */
     int is_doubtful; /* the file states something twice, and differently */
@@ -197,7 +198,8 @@ static inline sdd_status read_properties(struct items *items)
 }
 
 /* Marks what used items refer to: the parts of a grid or an overlay ("dimg"), and planes of transparency, which refer
-   to the picture themselves ("auxl"). Returns whether it has marked any. */
+   to the picture themselves ("auxl"). Returns whether it has marked any, or found one deeper than before, which never
+   ends if an item is a part of itself. */
 static inline int mark_references(struct items *items, struct span list)
 {
     unsigned id_size = span_number(&list, 4) >> 24 == 0 ? 2 : 4;
@@ -209,15 +211,29 @@ static inline int mark_references(struct items *items, struct span list)
         if (from == NULL || (type != BOX('d', 'i', 'm', 'g') && type != BOX('a', 'u', 'x', 'l'))) continue;
         for (uint64_t left = span_number(&box, 2); left > 0 && !box.is_over; left--) {
             struct item *to = find_item(items, span_number(&box, id_size));
-            if (to == NULL) continue;
-            if (type == BOX('d', 'i', 'm', 'g') ? from->is_used && !to->is_used : to->is_used && !from->is_used) {
-                from->is_used = to->is_used = 1;
-                from->is_plane |= type == BOX('a', 'u', 'x', 'l');
-                has_marked = 1;
-            }
+            int is_part = type == BOX('d', 'i', 'm', 'g');
+            struct item *whole = is_part ? from : to, *part = is_part ? to : from;
+            if (to == NULL || !whole->is_used || part->depth > whole->depth) continue;
+            if (!is_part && !part->is_used) part->is_plane = 1;
+            part->is_used = 1;
+            part->depth = whole->depth + 1;
+            has_marked = 1;
         }
     }
     return has_marked;
+}
+
+/* Whether each reference takes up its box: libraries read one behind the other, whatever the sizes of boxes say. */
+static inline int has_whole_references(struct span list)
+{
+    unsigned id_size = span_number(&list, 4) >> 24 == 0 ? 2 : 4;
+    struct span box;
+    while (next_box(&list, &box) != 0) {
+        span_skip(&box, id_size);
+        span_skip(&box, span_number(&box, 2) * id_size);
+        if (box.is_over || box.at < box.size) return 0;
+    }
+    return list.at == list.size;
 }
 
 static inline sdd_status mark_used(struct items *items)
@@ -228,6 +244,7 @@ static inline sdd_status mark_used(struct items *items)
     if (items->primary == NULL) return SDD_ERROR_BAD_IMAGE_DATA;
     items->primary->is_used = 1;
     if (!find_box(items->meta, BOX('i', 'r', 'e', 'f'), &list)) return SDD_OK;
+    if (!has_whole_references(list)) return SDD_ERROR_BAD_IMAGE_DATA;
     /* An overlay of grids with transparency takes four rounds. */
     for (int round = 0; round < 8; round++)
         if (!mark_references(items, list)) return SDD_OK;

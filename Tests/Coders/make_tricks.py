@@ -193,6 +193,20 @@ def make_avif():
 
 def make_heif():
     make_boxes("heif")
+    # A grid whose tile is itself, and one that is the tile of its own transparency; as far as heif-enc makes grids of
+    # small pictures.
+    plain("small-alpha.png", 16, "RGBA")
+    encode("heif", "small-alpha.png", "plane")
+    picture = read("heif-plane.heif")
+    first = picture.find(b"dimg")
+    second = picture.find(b"dimg", first + 4)
+    if first < 0 or second < 0:
+        return
+    grid = picture[first + 4:first + 6]
+    picture[second + 8:second + 10] = grid
+    write("heif-plane.heif", picture)
+    picture[first + 8:first + 10] = grid
+    write("heif-itself.heif", picture)
 
 
 # ---- others
