@@ -195,8 +195,7 @@ static inline int count_entries(const char *folder, int own)
     return count - own;
 }
 
-/* The thread sanitizer opens descriptors of its own when it has to name a function, and a child of a process with threads
- * can have none of its own. */
+/* The thread sanitizer opens descriptors of its own when it has to name a function. */
 #define HAS_THREAD_SANITIZER 0
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
