@@ -89,7 +89,7 @@ static void change_downloader(struct chance *chance, int site)
         sleep_until(virtual_now() + (int64_t)below(chance, 4000) * MILLISECOND);
         sdd_downloader_enter_foreground(downloader);
         break;
-    case 3: sdd_process_set_decode_memory_limit((int64_t)(8 + below(chance, 24)) << 20); break;
+    case 3: sdd_process_set_decode_memory_limit((int64_t)(4 + below(chance, 24)) << 20); break;
     case 4:
         tell("cancels all loads of loader %d", site);
         sdd_loader_cancel_all(sites[site].loader);
@@ -139,7 +139,9 @@ static void destroy_one(struct chance *chance, int site)
 static void act(struct chance *chance)
 {
     int site = (int)below(chance, (uint32_t)site_count);
-    switch (below(chance, 20)) {
+    uint32_t kind = below(chance, 20);
+    if (is_quiet && (kind == 5 || kind == 9)) kind = 10; /* those that hold things up */
+    switch (kind) {
     case 0: get_one(chance, site); break;
     case 9: if (one_in(chance, 10)) destroy_one(chance, site); break;
     case 1: cancel_one(chance); break;
@@ -224,7 +226,7 @@ static void make_site(struct chance *chance, int number)
     config.max_concurrent_per_host = 1 + (int32_t)below(chance, 3);
     config.decode_threads = 1 + (int32_t)below(chance, 3);
     config.execution_order = (sdd_execution_order)below(chance, 2);
-    config.min_host_interval_ms = one_in(chance, 4) ? 1 + below(chance, 50) : 0;
+    config.min_host_interval_ms = !is_quiet && one_in(chance, 4) ? 1 + below(chance, 50) : 0;
     config.ageing_ms = one_in(chance, 4) ? 1 + below(chance, 500) : 0;
     config.no_installed_coders = 1;
     config.cache = caches[number % cache_count];
@@ -254,43 +256,8 @@ static void check_that_nothing_is_left(void)
            (int)left.pixel_bytes, (int)left.bytes_objects, (int)left.prefetch_lists);
 }
 
-void play_story(uint64_t seed, const struct left_out *left_out, const char *folder)
+static void end_part(void)
 {
-    struct chance chance = { seed ^ 0x5eed };
-    struct caller callers[MOST_CALLERS];
-    pthread_t takers[SITES];
-    begin_calls();
-    callers_end = 0;
-    for (int i = 0; i < URLS; i++) {
-        char temper = "oooohhhscmrlnfu"[below(&chance, 15)];
-        urls[i] = (struct place){ (int)below(&chance, HOSTS), (int)below(&chance, PICTURES), temper };
-    }
-    set_faults(seed, 0, 0);
-    start_network(seed);
-    sdd_process_set_decode_memory_limit((int64_t)(8 + below(&chance, 24)) << 20);
-    site_count = 1 + (int)below(&chance, SITES);
-    cache_count = one_in(&chance, 2) ? site_count : 1;
-    for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, folder);
-    for (int i = 0; i < site_count; i++) make_site(&chance, i);
-    for (int i = 0; i < site_count; i++)
-        if (sites[i].delivers_itself) pthread_create(&takers[i], NULL, take_events, &sites[i]);
-    for (int i = 0; i < MOST_CALLERS; i++) {
-        callers[i] = (struct caller){ seed, i, count_actions(seed, i), left_out->actions[i], 0 };
-        if (callers[i].count) pthread_create(&callers[i].thread, NULL, call_library, &callers[i]);
-    }
-    set_faults(seed, one_in(&chance, 3) ? below(&chance, 100) : 0, one_in(&chance, 3) ? below(&chance, 200) : 0);
-    for (int i = 0; i < MOST_CALLERS; i++)
-        if (callers[i].count) pthread_join(callers[i].thread, NULL);
-    tell("the callers have ended, and faults stop");
-    set_faults(seed, 0, 0);
-    calm_network();
-    int is_early = one_in(&chance, 4); /* the downloaders end with calls that have not */
-    for (int i = 0; i < site_count; i++)
-        if (sites[i].delivers_itself) is_early = 0; /* its thread waits for all calls */
-    callers_end = 1;
-    if (!is_early) await_all_calls();
-    for (int i = 0; i < site_count; i++)
-        if (sites[i].delivers_itself) pthread_join(takers[i], NULL);
     for (int i = 0; i < site_count; i++) {
         sdd_loader_destroy(sites[i].loader);
         destroy_downloader(i);
@@ -302,4 +269,67 @@ void play_story(uint64_t seed, const struct left_out *left_out, const char *fold
     end_network();
     end_calls();
     check_that_nothing_is_left();
+}
+
+/* The part of one process. Processes have one directory and nothing else in common. */
+struct part { uint64_t seed; const struct left_out *left_out; const char *folder; int process, first, last; };
+
+static void play_part(void *context)
+{
+    const struct part *part = context;
+    struct chance chance = { (part->seed ^ 0x5eed) + (uint64_t)part->process };
+    struct caller callers[MOST_CALLERS];
+    pthread_t takers[SITES];
+    begin_calls();
+    callers_end = 0;
+    set_faults(part->seed, 0, 0);
+    start_network(part->seed + (uint64_t)part->process, is_quiet);
+    sdd_process_set_decode_memory_limit((int64_t)(4 + below(&chance, 24)) << 20);
+    site_count = 1 + (int)below(&chance, SITES);
+    cache_count = one_in(&chance, 2) ? site_count : 1;
+    for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, part->folder);
+    for (int i = 0; i < site_count; i++) make_site(&chance, i);
+    int is_early = one_in(&chance, 4); /* the downloaders end with calls that have not */
+    for (int i = 0; i < site_count; i++) {
+        if (!sites[i].delivers_itself) continue;
+        pthread_create(&takers[i], NULL, take_events, &sites[i]);
+        is_early = 0; /* its thread waits for all calls */
+    }
+    for (int i = part->first; i < part->last; i++) {
+        callers[i] = (struct caller){ part->seed, i, count_actions(part->seed, i), part->left_out->actions[i], 0 };
+        if (callers[i].count) pthread_create(&callers[i].thread, NULL, call_library, &callers[i]);
+    }
+    uint32_t failing = one_in(&chance, 3) ? below(&chance, 100) : 0, slow = one_in(&chance, 3) ? below(&chance, 200) : 0;
+    if (!is_quiet) set_faults(part->seed, failing, slow);
+    for (int i = part->first; i < part->last; i++)
+        if (callers[i].count) pthread_join(callers[i].thread, NULL);
+    tell("the callers have ended, and faults stop");
+    set_faults(part->seed, 0, 0);
+    calm_network();
+    callers_end = 1;
+    if (!is_early) await_all_calls();
+    for (int i = 0; i < site_count; i++)
+        if (sites[i].delivers_itself) pthread_join(takers[i], NULL);
+    end_part();
+}
+
+void play_story(uint64_t seed, const struct left_out *left_out, const char *folder)
+{
+    enum { FIRST_OF_SECOND = 3 };
+    struct chance chance = { seed ^ 0x0b1e };
+    is_quiet = one_in(&chance, 4);
+    for (int i = 0; i < URLS; i++) {
+        char temper = "oooohhhscmrlnfu"[below(&chance, is_quiet ? 7 : 15)];
+        urls[i] = (struct place){ (int)below(&chance, HOSTS), (int)below(&chance, PICTURES), temper };
+    }
+    int are_two = !is_quiet && one_in(&chance, 3);
+    struct part part = { seed, left_out, folder, 0, 0, are_two ? FIRST_OF_SECOND : MOST_CALLERS };
+    struct part second_part = { seed, left_out, folder, 1, FIRST_OF_SECOND, MOST_CALLERS };
+    struct task *second = NULL;
+    if (are_two) {
+        if (one_in(&chance, 2)) kill_at_step(1, 100 + below(&chance, 12000));
+        second = start_process(play_part, &second_part);
+    }
+    play_part(&part);
+    if (second) join_task(second);
 }

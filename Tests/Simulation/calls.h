@@ -24,6 +24,7 @@ struct call {
     struct task *submitter;
     struct chance chance; /* for what its callbacks do */
     size_t listed, finished;
+    int64_t began;
 };
 
 /* A downloader, and a loader that uses it. */
@@ -39,6 +40,8 @@ extern struct place urls[URLS]; /* of the story */
 extern struct call calls[MOST_CALLS];
 extern int call_count;
 extern __thread int depth; /* of calls inside callbacks */
+/* In a quiet story nothing is slow, nothing fails and callbacks do not wait: each call ends soon. */
+extern int is_quiet;
 
 void begin_calls(void);
 /* Whether some calls have not ended. */

@@ -363,7 +363,6 @@ static int64_t deadline_after(int milliseconds)
 int poll(struct pollfd *entries, nfds_t count, int milliseconds)
 {
     HAND_ON(poll, entries, count, milliseconds);
-    set_ready(is_polled_ready);
     struct polled polled = { .entries = entries, .count = count };
     step(STEP_POLL);
     int ready = look(&polled);
@@ -376,6 +375,7 @@ int eventfd_write(int descriptor, uint64_t value)
 {
     HAND_ON(eventfd_write, descriptor, value);
     int result = real.eventfd_write(descriptor, value);
+    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready);
     step(STEP_RING);
     return result;
 }
@@ -384,7 +384,6 @@ int eventfd_write(int descriptor, uint64_t value)
 CURLMcode curl_multi_poll(CURLM *multi, struct curl_waitfd *more, unsigned count, int milliseconds, int *ready)
 {
     HAND_ON(curl_multi_poll, multi, more, count, milliseconds, ready);
-    set_ready(is_polled_ready);
     struct polled polled = { .multi = multi, .more = more, .more_count = count };
     step(STEP_POLL);
     if (!is_polled_ready(&polled)) wait_for(FOR_DESCRIPTORS, &polled, deadline_after(milliseconds));
@@ -401,6 +400,7 @@ CURLMcode curl_multi_wakeup(CURLM *multi)
         if (i == MOST_WOKEN) found(FOUND_HARNESS, "more than %d handles of libcurl were woken", MOST_WOKEN);
         if (woken[i] == NULL) woken[i] = multi;
     }
+    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready);
     step(STEP_RING);
     return CURLM_OK;
 }
@@ -447,7 +447,9 @@ ssize_t write(int file, const void *bytes, size_t size)
     HAND_ON(write, file, bytes, size);
     step(STEP_FILE);
     if (is_file(file) && fails("write")) return -1;
-    return real.write(file, bytes, size);
+    ssize_t result = real.write(file, bytes, size);
+    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready); /* it may have been a pipe */
+    return result;
 }
 
 int openat(int folder, const char *name, int flags, ...)

@@ -105,6 +105,8 @@ def play(seconds: int) -> str:
     found = re.search(r"^seed (\d+): (.*)$", done.stdout, re.M)
     if found:
         return f"seed {found[1]}: {found[2]}"
+    if first := re.search(r"^simulate: the first story: (.*)$", done.stderr, re.M):
+        return f"the first story: {first[1]}"
     told = (done.stdout.strip() or done.stderr.strip()).splitlines()
     return f"NOT FOUND in {took:.0f} s: {told[-1] if told else done.returncode}"
 

@@ -33,7 +33,7 @@ static struct { uint8_t *bytes; size_t size; } bodies[PICTURES];
 static struct transfer transfers[MOST_TRANSFERS];
 static int count;
 static struct chance chance;
-static int is_calm, ends;
+static int is_calm, is_quiet_network, ends;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
@@ -126,7 +126,7 @@ static sdd_status costly_estimate(void *given, sdd_coder_estimate *estimate, voi
     (void)unused;
     estimate->width = width_of(decoder->picture);
     estimate->height = HEIGHT;
-    estimate->decode_bytes = (int64_t)(1 + decoder->picture / 4 * 3) << 20;
+    estimate->decode_bytes = (int64_t)(1 + decoder->picture / 4 * 5) << 20;
     return SDD_OK;
 }
 
@@ -136,7 +136,7 @@ static sdd_status costly_next(void *given, sdd_coder_frame *frame, void *unused)
     (void)unused;
     if (decoder->has_given) return SDD_ERROR_NOT_FOUND;
     decoder->has_given = 1;
-    sleep_until(virtual_now() + (int64_t)(1 + decoder->picture * 5) * MILLISECOND);
+    if (!is_quiet_network) sleep_until(virtual_now() + (int64_t)(1 + decoder->picture * 5) * MILLISECOND);
     int width = width_of(decoder->picture);
     decoder->pixels = malloc((size_t)width * HEIGHT * 4);
     memset(decoder->pixels, level_of(decoder->picture), (size_t)width * HEIGHT * 4);
@@ -196,7 +196,7 @@ const char *temper_name(char temper)
 
 static int64_t soon(void)
 {
-    if (is_calm) return virtual_now() + MILLISECOND;
+    if (is_calm || is_quiet_network) return virtual_now() + MILLISECOND;
     return virtual_now() + (int64_t)below(&chance, one_in(&chance, 8) ? 4000 : 60) * MILLISECOND;
 }
 
@@ -394,11 +394,12 @@ void add_transport(sdd_downloader *downloader, int number, int most, int most_pe
     EXPECT(sdd_downloader_add_transport(downloader, &transport) == SDD_OK, "a transport is refused");
 }
 
-void start_network(uint64_t seed)
+void start_network(uint64_t seed, int is_quiet_one)
 {
     pthread_condattr_t attributes;
     chance.state = seed;
     count = is_calm = ends = 0;
+    is_quiet_network = is_quiet_one;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&changed, &attributes);

@@ -16,7 +16,8 @@ void make_pictures(void);
 /* Returns the coder of the pictures that cost time and memory. */
 const sdd_coder *costly_coder(void);
 
-void start_network(uint64_t seed);
+/* Hosts of a quiet network answer at once, and their pictures cost no time. */
+void start_network(uint64_t seed, int is_quiet);
 /* Hosts answer at once from now on, as they should. */
 void calm_network(void);
 /* Ends the thread. Transfers must have ended. */

@@ -15,7 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "real.h"
@@ -23,7 +26,7 @@
 enum { MOST_STEPS = 3000000, MOST_CHANGES = 6, STEPS_EXPECTED = 20000 };
 
 struct task {
-    int number, is_joined, has_ended, is_in_time;
+    int number, process, has_ended, is_in_time;
     char name[16];
     pthread_t real;
     atomic_int has_baton; /* a futex */
@@ -35,24 +38,32 @@ struct task {
     void *argument, *result;
 };
 
-static struct task tasks[MOST_TASKS];
-static int task_count, living;
-static struct task *current;
-static struct task *ending; /* its real thread has to be waited for */
+/* What all processes of a simulation have in common, in memory that they share. */
+static struct simulation {
+    struct task tasks[MOST_TASKS];
+    int task_count, process_count;
+    struct task *current;
+    int64_t now;
+    struct chance order;
+    struct trace trace;
+    /* How a seed chooses: by ranks that change a few times, or anew with a chance of 1 in `period` at each step. */
+    int uses_ranks;
+    uint32_t period;
+    uint64_t changes[MOST_CHANGES];
+    /* The process `victim` is killed at the step `last_step`. */
+    int victim;
+    uint64_t last_step;
+    pid_t dying; /* the process that is about to end; its parent waits for that */
+} *all;
+
+static int process; /* the number of this one */
 static int is_on;
-static int64_t now;
-static uint64_t last_step;
-static struct chance order;
-static struct trace trace;
-static ready_fn is_ready;
+static struct task *ending; /* of this process: its real thread has to be waited for */
 static finding_fn tell_finding;
 static pthread_key_t end_key;
 static int steps_to = -1; /* a file for all steps, to compare two runs */
 
-/* How a seed chooses: with ranks that change a few times, or anew with a chance of 1 in `period` at each step. */
-static int uses_ranks;
-static uint32_t period;
-static uint64_t changes[MOST_CHANGES];
+static _Noreturn void end_process(void);
 
 /* ---- chance */
 
@@ -70,20 +81,22 @@ uint32_t below(struct chance *chance, uint32_t limit)
     return limit < 2 ? 0 : (uint32_t)((next(chance) >> 32) * limit >> 32);
 }
 
-uint32_t order_below(uint32_t limit) { return below(&order, limit); }
+uint32_t order_below(uint32_t limit) { return below(&all->order, limit); }
 
 /* ---- the baton */
 
 static void give(struct task *task)
 {
     atomic_store(&task->has_baton, 1);
-    real.syscall(SYS_futex, &task->has_baton, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0L);
+    real.syscall(SYS_futex, &task->has_baton, FUTEX_WAKE, 1, NULL, NULL, 0L);
 }
 
 static void await(struct task *task)
 {
-    while (!atomic_load(&task->has_baton)) real.syscall(SYS_futex, &task->has_baton, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0L);
+    while (!atomic_load(&task->has_baton)) real.syscall(SYS_futex, &task->has_baton, FUTEX_WAIT, 0, NULL, NULL, 0L);
     atomic_store(&task->has_baton, 0);
+    if (all->dying) waitpid(all->dying, NULL, 0); /* its files and locks are gone then; nobody else lives than its parent */
+    all->dying = 0;
     if (ending == NULL) return;
     /* The thread that ends gives memory back until it is gone. */
     struct task *gone = ending;
@@ -93,14 +106,16 @@ static void await(struct task *task)
 
 static void note(enum step_kind kind)
 {
-    trace.hash = (trace.hash ^ ((uint64_t)kind << 32 | (uint64_t)current->number << 48 | (uint64_t)now)) * 0x100000001b3u;
-    trace.steps++;
-    trace.kinds[kind]++;
+    if (all->current->process != process || all->current->real != real.pthread_self())
+        found(FOUND_HARNESS, "a thread runs without the baton, which %s has", all->current->name);
+    all->trace.hash = (all->trace.hash ^ ((uint64_t)kind << 32 | (uint64_t)all->current->number << 48 | (uint64_t)all->now)) * 0x100000001b3u;
+    all->trace.steps++;
+    all->trace.kinds[kind]++;
     if (steps_to < 0) return;
     Dl_info caller = { 0 };
     void *places[12];
     int count = backtrace(places, 12);
-    dprintf(steps_to, "%lld %s %d", (long long)now, current->name, kind);
+    dprintf(steps_to, "%lld %s %d", (long long)all->now, all->current->name, kind);
     for (int i = 2; i < count; i++) {
         if (dladdr(places[i], &caller) == 0) continue;
         dprintf(steps_to, " %lx", (unsigned long)((char *)places[i] - (char *)caller.dli_fbase));
@@ -108,26 +123,20 @@ static void note(enum step_kind kind)
     dprintf(steps_to, "\n");
 }
 
-static int can_run(struct task *task)
-{
-    if (task->waits == FOR_DESCRIPTORS && is_ready && is_ready(task->object)) task->waits = RUNS;
-    return task->waits == RUNS;
-}
-
 static struct task *choose_by_chance(void)
 {
     struct task *able[MOST_TASKS];
     uint32_t count = 0;
-    for (int i = 0; i < task_count; i++)
-        if (can_run(&tasks[i])) able[count++] = &tasks[i];
+    for (int i = 0; i < all->task_count; i++)
+        if (all->tasks[i].waits == RUNS) able[count++] = &all->tasks[i];
     return count ? able[order_below(count)] : NULL;
 }
 
 static struct task *choose_by_rank(void)
 {
     struct task *best = NULL;
-    for (int i = 0; i < task_count; i++)
-        if (can_run(&tasks[i]) && (best == NULL || tasks[i].rank > best->rank)) best = &tasks[i];
+    for (int i = 0; i < all->task_count; i++)
+        if (all->tasks[i].waits == RUNS && (best == NULL || all->tasks[i].rank > best->rank)) best = &all->tasks[i];
     return best;
 }
 
@@ -135,20 +144,20 @@ static struct task *choose_by_rank(void)
 static int jump(void)
 {
     int64_t next = INT64_MAX;
-    for (int i = 0; i < task_count; i++) {
-        if (tasks[i].waits == RUNS || tasks[i].waits == HAS_ENDED || tasks[i].deadline < 0) continue;
-        if (tasks[i].deadline < next) next = tasks[i].deadline;
+    for (int i = 0; i < all->task_count; i++) {
+        if (all->tasks[i].waits == RUNS || all->tasks[i].waits == HAS_ENDED || all->tasks[i].deadline < 0) continue;
+        if (all->tasks[i].deadline < next) next = all->tasks[i].deadline;
     }
     if (next == INT64_MAX) return 0;
-    if (next > now) now = next;
+    if (next > all->now) all->now = next;
     return 1;
 }
 
 static void let_late_ones_run(void)
 {
-    for (int i = 0; i < task_count; i++) {
-        struct task *task = &tasks[i];
-        if (task->waits == RUNS || task->waits == HAS_ENDED || task->deadline < 0 || task->deadline > now) continue;
+    for (int i = 0; i < all->task_count; i++) {
+        struct task *task = &all->tasks[i];
+        if (task->waits == RUNS || task->waits == HAS_ENDED || task->deadline < 0 || task->deadline > all->now) continue;
         task->waits = RUNS;
         task->is_in_time = 0;
     }
@@ -158,7 +167,7 @@ static struct task *choose(void)
 {
     for (;;) {
         let_late_ones_run();
-        struct task *task = uses_ranks ? choose_by_rank() : choose_by_chance();
+        struct task *task = all->uses_ranks ? choose_by_rank() : choose_by_chance();
         if (task) return task;
         if (!jump()) found(FOUND_DEADLOCK, "no thread can go on, and none waits for a time");
     }
@@ -167,23 +176,23 @@ static struct task *choose(void)
 /* Gives the baton to whom the seed chooses; returns when this thread has it again. */
 static void pass(void)
 {
-    struct task *self = current, *task = choose();
+    struct task *self = all->current, *task = choose();
     if (task == self) return;
-    trace.switches++;
-    current = task;
+    int has_ended = self->has_ended; /* the next one may end the whole process */
+    all->trace.switches++;
+    all->current = task;
     give(task);
-    if (self->has_ended) return;
-    await(self);
+    if (!has_ended) await(self);
 }
 
 /* Whether the order is looked at again at this step. */
 static int is_change(void)
 {
-    if (!uses_ranks) return order_below(period) == 0;
+    if (!all->uses_ranks) return order_below(all->period) == 0;
     for (int i = 0; i < MOST_CHANGES; i++) {
-        if (changes[i] == 0 || trace.steps < changes[i]) continue;
-        changes[i] = 0;
-        current->rank = (uint32_t)i; /* below those that have had no change */
+        if (all->changes[i] == 0 || all->trace.steps < all->changes[i]) continue;
+        all->changes[i] = 0;
+        all->current->rank = (uint32_t)i; /* below those that have had no change */
         return 1;
     }
     return 0;
@@ -192,18 +201,18 @@ static int is_change(void)
 void step(enum step_kind kind)
 {
     note(kind);
-    now += 100 + order_below(400);
+    all->now += 100 + order_below(400);
     /* A thread that is held up for a while, as on a busy machine. */
-    if (order_below(4096) == 0) now += (int64_t)order_below(50) * 1000000;
-    if (trace.steps > MOST_STEPS) found(FOUND_LIVELOCK, "there was no end after %d steps", MOST_STEPS);
-    if (trace.steps == last_step) _exit(0);
+    if (order_below(4096) == 0) all->now += (int64_t)order_below(50) * 1000000;
+    if (all->trace.steps > MOST_STEPS) found(FOUND_LIVELOCK, "there was no end after %d steps", MOST_STEPS);
+    if (process == all->victim && all->last_step && all->trace.steps >= all->last_step) end_process();
     if (is_change()) pass();
 }
 
 int wait_for(enum wait_kind kind, const void *object, int64_t deadline)
 {
-    struct task *self = current;
-    if (deadline >= 0 && deadline <= now) {
+    struct task *self = all->current;
+    if (deadline >= 0 && deadline <= all->now) {
         step(STEP_WAIT);
         return 0;
     }
@@ -218,43 +227,55 @@ int wait_for(enum wait_kind kind, const void *object, int64_t deadline)
     return self->is_in_time;
 }
 
+/* Addresses mean something within one process; the end of a process is waited for by others. */
+static int is_waiting(const struct task *task, enum wait_kind kind, const void *object)
+{
+    return task->waits == kind && task->object == object && (task->process == process || kind == FOR_END);
+}
+
 void wake_one(enum wait_kind kind, const void *object)
 {
     struct task *waiting[MOST_TASKS];
     uint32_t count = 0;
-    for (int i = 0; i < task_count; i++)
-        if (tasks[i].waits == kind && tasks[i].object == object) waiting[count++] = &tasks[i];
+    for (int i = 0; i < all->task_count; i++)
+        if (is_waiting(&all->tasks[i], kind, object)) waiting[count++] = &all->tasks[i];
     if (count) waiting[order_below(count)]->waits = RUNS;
 }
 
 void wake_all(enum wait_kind kind, const void *object)
 {
-    for (int i = 0; i < task_count; i++)
-        if (tasks[i].waits == kind && tasks[i].object == object) tasks[i].waits = RUNS;
+    for (int i = 0; i < all->task_count; i++)
+        if (is_waiting(&all->tasks[i], kind, object)) all->tasks[i].waits = RUNS;
 }
 
-void set_ready(ready_fn ready) { is_ready = ready; }
+void look_at_waiting(enum wait_kind kind, ready_fn is_ready)
+{
+    for (int i = 0; i < all->task_count; i++) {
+        struct task *task = &all->tasks[i];
+        if (task->process == process && task->waits == kind && is_ready(task->object)) task->waits = RUNS;
+    }
+}
 
 /* ---- time */
 
-int64_t virtual_now(void) { return now; }
+int64_t virtual_now(void) { return all->now; }
 
 void sleep_until(int64_t time)
 {
-    while (now < time) wait_for(FOR_TIME, NULL, time);
+    while (all->now < time) wait_for(FOR_TIME, NULL, time);
 }
 
 /* ---- threads */
 
 static struct task *new_task(void)
 {
-    if (task_count == MOST_TASKS) found(FOUND_HARNESS, "more than %d threads were started", MOST_TASKS);
-    struct task *task = &tasks[task_count];
+    if (all->task_count == MOST_TASKS) found(FOUND_HARNESS, "more than %d threads were started", MOST_TASKS);
+    struct task *task = &all->tasks[all->task_count];
     memset(task, 0, sizeof *task);
-    task->number = task_count++;
+    task->number = all->task_count++;
     task->deadline = -1;
     task->rank = MOST_CHANGES + order_below(1 << 20);
-    living++;
+    task->process = process;
     return task;
 }
 
@@ -270,7 +291,6 @@ static void end_task(void *context)
     note(STEP_END);
     self->waits = HAS_ENDED;
     self->has_ended = 1;
-    living--;
     wake_all(FOR_END, self);
     ending = self;
     pass();
@@ -308,10 +328,50 @@ void *join_task(struct task *task)
     return task->result;
 }
 
+/* ---- processes */
+
+/* Ends this process and all of its threads, as if it were killed. Not for the first one, which the others need. */
+static _Noreturn void end_process(void)
+{
+    if (process == 0) _exit(0);
+    for (int i = 0; i < all->task_count; i++) {
+        if (all->tasks[i].process != process) continue;
+        all->tasks[i].waits = HAS_ENDED;
+        all->tasks[i].has_ended = 1;
+        wake_all(FOR_END, &all->tasks[i]);
+    }
+    all->dying = getpid();
+    all->current = choose();
+    give(all->current);
+    _exit(0);
+}
+
+struct task *start_process(void (*body)(void *), void *argument)
+{
+    struct task *task = new_task();
+    task->process = ++all->process_count;
+    snprintf(task->name, sizeof task->name, "%.15s", "other process");
+    is_on = 0; /* what the library does before and after a fork, both processes do at once */
+    pid_t child = fork();
+    if (child < 0) found(FOUND_HARNESS, "the system gives no process: %s", strerror(errno));
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        process = task->process;
+        task->real = real.pthread_self();
+        await(task);
+        is_on = 1;
+        body(argument);
+        end_process();
+    }
+    is_on = 1;
+    step(STEP_START);
+    return task;
+}
+
 /* The system uses its own values again for later threads, so these are others. */
 struct task *task_of(unsigned long thread) { return (struct task *)thread; }
 unsigned long thread_of(const struct task *task) { return (unsigned long)task; }
-struct task *running(void) { return current; }
+struct task *running(void) { return all->current; }
 int number_of(const struct task *task) { return task->number; }
 unsigned long real_thread_of(const struct task *task) { return task->real; }
 
@@ -323,35 +383,46 @@ int is_simulated(void) { return is_on; }
 
 void begin_simulation(uint64_t seed)
 {
-    static int has_key;
-    if (!has_key) has_key = pthread_key_create(&end_key, end_task) == 0;
-    memset(&trace, 0, sizeof trace);
-    trace.hash = 0xcbf29ce484222325u;
-    order.state = seed * 2 + 1;
-    task_count = living = 0;
-    now = 0;
+    if (all == NULL) pthread_key_create(&end_key, end_task);
+    /* New memory, so that nothing is shared with another simulation; in the same place, so that replays are exact. */
+    all = mmap(all, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | (all ? MAP_FIXED : 0), -1, 0);
+    if (all == MAP_FAILED) abort();
+    all->trace.hash = 0xcbf29ce484222325u;
+    all->order.state = seed * 2 + 1;
     ending = NULL;
-    uses_ranks = order_below(3) == 0;
-    period = 1u << (1 + order_below(7));
-    for (int i = 0; i < MOST_CHANGES; i++) changes[i] = 1 + order_below(STEPS_EXPECTED);
-    current = new_task();
-    current->real = real.pthread_self();
-    name_task(current, "main");
-    if (getenv("SDD_STEPS") && seed == (uint64_t)atoll(getenv("SDD_STEPS"))) steps_to = open("/tmp/steps", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    all->uses_ranks = order_below(3) == 0;
+    all->period = 1u << (1 + order_below(7));
+    for (int i = 0; i < MOST_CHANGES; i++) all->changes[i] = 1 + order_below(STEPS_EXPECTED);
+    all->current = new_task();
+    all->current->real = real.pthread_self();
+    name_task(all->current, "main");
+    const char *traced = getenv("SDD_SIMULATION_STEPS");
+    if (traced) steps_to = open(traced, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     is_on = 1;
 }
 
 void end_simulation(void) { is_on = 0; }
 
-void kill_at_step(uint64_t step) { last_step = step; }
+void kill_at_step(int victim, uint64_t step)
+{
+    all->victim = victim;
+    all->last_step = step;
+}
+
+static int count_living(void)
+{
+    int count = 0;
+    for (int i = 0; i < all->task_count; i++) count += all->tasks[i].process == process && !all->tasks[i].has_ended;
+    return count;
+}
 
 int await_threads(void)
 {
-    for (int second = 0; second < 60 && living > 1; second++) sleep_until(now + 1000000000);
-    return living - 1;
+    for (int second = 0; second < 60 && count_living() > 1; second++) sleep_until(all->now + 1000000000);
+    return count_living() - 1;
 }
 
-const struct trace *trace_so_far(void) { return &trace; }
+const struct trace *trace_so_far(void) { return &all->trace; }
 
 /* ---- findings */
 
@@ -389,11 +460,11 @@ void tell_tasks(int descriptor)
     sigaction(SIGUSR2, &action, NULL);
     stacks_to = descriptor;
     is_on = 0;
-    for (int i = 0; i < task_count; i++) {
-        struct task *task = &tasks[i];
-        if (task->has_ended) continue;
-        dprintf(descriptor, "%s %s%s\n", task->name, states[task->waits], task == current ? ", and has the baton" : "");
-        if (task == current) {
+    for (int i = 0; i < all->task_count; i++) {
+        struct task *task = &all->tasks[i];
+        if (task->has_ended || task->process != process) continue;
+        dprintf(descriptor, "%s %s%s\n", task->name, states[task->waits], task == all->current ? ", and has the baton" : "");
+        if (task == all->current) {
             tell_stack(0);
             continue;
         }

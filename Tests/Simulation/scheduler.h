@@ -5,7 +5,8 @@
  * the C library's: at each lock, unlock, wait, signal, start, join, look at a clock, poll and file call the seed says who
  * goes on. If nobody can go on, the time jumps to the next deadline. If there is none, that is a deadlock.
  *
- * Everything here is touched by the thread with the baton alone.
+ * Several processes may be simulated: they hand the same baton on. Everything here is touched by the thread with the
+ * baton alone.
  */
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
@@ -32,8 +33,8 @@ struct task;
 /* Begins: the calling thread becomes the first task, and has the baton. */
 void begin_simulation(uint64_t seed);
 void end_simulation(void);
-/* The process ends at that step, as if it were killed. */
-void kill_at_step(uint64_t step);
+/* A process, counted from 0, ends at that step or soon after it, as if it were killed; with process 0 all end. */
+void kill_at_step(int process, uint64_t step);
 /* Waits until the calling thread is the only one, for a minute; returns the number of others that still live. */
 int await_threads(void);
 int is_simulated(void);
@@ -61,9 +62,9 @@ int wait_for(enum wait_kind kind, const void *object, int64_t deadline);
 /* Lets the threads that wait for an object go on: one that the seed chooses, or all. */
 void wake_one(enum wait_kind kind, const void *object);
 void wake_all(enum wait_kind kind, const void *object);
-/* Called where somebody may have to be woken: tells whether a waiting thread's descriptors are ready. */
+/* Lets those go on for whose object this is true. */
 typedef int (*ready_fn)(const void *object);
-void set_ready(ready_fn ready);
+void look_at_waiting(enum wait_kind kind, ready_fn is_ready);
 
 struct task *running(void);
 int number_of(const struct task *task);
@@ -77,6 +78,11 @@ void *join_task(struct task *task);
 struct task *task_of(unsigned long thread);
 unsigned long thread_of(const struct task *task);
 unsigned long real_thread_of(const struct task *task);
+
+/* ---- processes */
+
+/* Starts another process, a fork of this one, which must have no other thread. It ends with `body`. join_task() waits. */
+struct task *start_process(void (*body)(void *), void *argument);
 
 /* ---- the trace */
 

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -79,6 +80,13 @@ static void end_report(void)
     report->faults = count_faults();
 }
 
+/* Ends this process, and the others of the simulation. */
+static _Noreturn void end_all_processes(void)
+{
+    if (!is_warming) kill(0, SIGKILL);
+    _exit(1);
+}
+
 static void write_finding(enum finding finding, const char *sentence)
 {
     report->finding = finding;
@@ -86,7 +94,7 @@ static void write_finding(enum finding finding, const char *sentence)
     end_report();
     if (is_warming) fprintf(stderr, "simulate: the first story: %s\n", sentence);
     if ((tells_story && finding != FOUND_WRONG) || is_warming) tell_tasks(2);
-    _exit(1);
+    end_all_processes();
 }
 
 static void on_crash(int number)
@@ -96,7 +104,7 @@ static void on_crash(int number)
     snprintf(report->sentence, sizeof report->sentence, "signal %d, %s", number, strsignal(number));
     end_report();
     if (tells_story) backtrace_symbols_fd(places, backtrace(places, 60), 2);
-    _exit(1);
+    end_all_processes();
 }
 
 /* Of some seeds the story is played twice in one folder: the process of the first time is killed. */
@@ -112,7 +120,7 @@ static void play(uint64_t seed, const struct left_out *left_out, uint64_t last_s
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) signal(crashes[i], on_crash);
     set_finding(write_finding);
     begin_simulation(seed);
-    kill_at_step(last_step);
+    kill_at_step(0, last_step);
     play_story(seed, left_out, "cache");
     end_simulation();
     end_report();
@@ -131,6 +139,8 @@ static void run_process(uint64_t seed, const struct left_out *left_out, uint64_t
     report->story[0] = 0;
     pid_t child = fork();
     if (child == 0) {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(MOST_REAL_SECONDS);
         signal(SIGALRM, SIG_DFL);
         play(seed, left_out, last_step);
