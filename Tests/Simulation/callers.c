@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "entries.h"
 #include "report.h"
 #include "system_faults.h"
 
@@ -152,6 +153,7 @@ static void act(struct chance *chance)
     case 4: take_batch(chance, site); break;
     case 5: change_downloader(chance, site); break;
     case 6: change_cache(chance); break;
+    case 11: case 12: use_entry(chance, caches[below(chance, (uint32_t)cache_count)]); break;
     case 7: case 8: sleep_until(virtual_now() + (int64_t)below(chance, 1000) * MILLISECOND); break;
     default: submit(chance, site); break;
     }
@@ -287,6 +289,7 @@ static void play_part(void *context)
     sdd_process_set_decode_memory_limit((int64_t)(4 + below(&chance, 24)) << 20);
     site_count = 1 + (int)below(&chance, SITES);
     cache_count = one_in(&chance, 2) ? site_count : 1;
+    begin_entries(cache_count == 1 && part->first == 0 && part->last == MOST_CALLERS);
     for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, part->folder);
     for (int i = 0; i < site_count; i++) make_site(&chance, i);
     int is_early = one_in(&chance, 4); /* the downloaders end with calls that have not */

@@ -93,6 +93,13 @@ void check_bytes(sdd_bytes *bytes, const struct place *place)
            bodies[place->picture].size);
 }
 
+sdd_bytes *body_of(int picture)
+{
+    sdd_bytes *made = sdd_bytes_create(bodies[picture].bytes, bodies[picture].size);
+    EXPECT(made != NULL, "there are no bytes for a body");
+    return made;
+}
+
 /* ---- a coder whose pictures cost time and memory */
 
 struct decoder { int picture, has_given; uint8_t *pixels; };

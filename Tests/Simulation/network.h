@@ -33,5 +33,7 @@ int width_of(int picture);
 /* Whether an image is the picture that it should be, or smaller. */
 void check_picture(sdd_image *image, const struct place *place);
 void check_bytes(sdd_bytes *bytes, const struct place *place);
+/* Returns a copy of a picture's body, owned by the caller. */
+sdd_bytes *body_of(int picture);
 
 #endif

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <execinfo.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -278,12 +279,29 @@ static void leave_folder(void)
     if (rmdir("cache") == 0 && chdir("/") == 0) rmdir(folder);
 }
 
+/* One thread runs at a time: handing the baton on is much faster on one processor. */
+static void stay_on_one_processor(int job)
+{
+    static cpu_set_t allowed; /* at the beginning */
+    cpu_set_t one;
+    if (CPU_COUNT(&allowed) == 0 && sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    int number = job % CPU_COUNT(&allowed);
+    for (int processor = 0; processor < CPU_SETSIZE; processor++) {
+        if (!CPU_ISSET(processor, &allowed) || number-- > 0) continue;
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
+}
+
 static int run_job(uint64_t first, uint64_t count, int job, int jobs, int twice)
 {
     static const struct left_out nothing;
     struct report once;
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     enter_folder(job);
+    stay_on_one_processor(job);
     int failed = 0;
     for (uint64_t seed = first + (uint64_t)job; seed < first + count && !sums->has_finding && seconds_now() < end_time; seed += (uint64_t)jobs) {
         run_child(seed, &nothing);
@@ -388,6 +406,7 @@ int main(int count, char **arguments)
     }
     begin_alike(arguments);
     sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    stay_on_one_processor(0);
     warm_up();
     start_time = seconds_now();
     end_time = start_time + seconds;

@@ -1,0 +1,17 @@
+/*
+ * entries.h - entries that the application stores and looks for itself, and what must hold of them: body and own data
+ * are those of one store, and not of one that was replaced before the query began.
+ */
+#ifndef ENTRIES_H
+#define ENTRIES_H
+
+#include <sdd/sdd.h>
+
+#include "calls.h"
+
+/* Forgets what was stored. With one cache in one process, queries must find the newest. */
+void begin_entries(int has_one_cache);
+/* Stores an entry, or looks for one. */
+void use_entry(struct chance *chance, sdd_cache *cache);
+
+#endif
