@@ -90,7 +90,7 @@ static void change_downloader(struct chance *chance, int site)
         sleep_until(virtual_now() + (int64_t)below(chance, 4000) * MILLISECOND);
         sdd_downloader_enter_foreground(downloader);
         break;
-    case 3: sdd_process_set_decode_memory_limit((int64_t)(4 + below(chance, 24)) << 20); break;
+    case 3: sdd_process_set_decode_memory_limit((int64_t)(2 + below(chance, 12)) << 20); break;
     case 4:
         tell("cancels all loads of loader %d", site);
         sdd_loader_cancel_all(sites[site].loader);
@@ -103,20 +103,25 @@ static void change_cache(struct chance *chance)
 {
     sdd_cache *cache = caches[below(chance, (uint32_t)cache_count)];
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
-    switch (below(chance, 5)) {
+    int64_t began = virtual_now();
+    switch (below(chance, 6)) {
+    case 4: tell("clears the cache"), sdd_cache_clear_wait(cache, SDD_CACHE_ALL); break;
     case 0: sdd_cache_trim_memory(cache, one_in(chance, 2) ? SDD_TRIM_ALL : SDD_TRIM_HALF); break;
     case 1: tell("flushes the cache"), sdd_cache_flush_wait(cache, one_in(chance, 2) ? -1 : 100); break;
     case 2: tell("trims the disk"), sdd_cache_trim_disk_wait(cache); break;
     case 3: sdd_cache_get_statistics_wait(cache, &statistics); break;
     default: sdd_cache_set_memory_limits(cache, (int64_t)below(chance, 4000), -1); break;
     }
+    expect_soon(began, "a call of the cache", 0);
 }
 
 /* Ends a downloader, which another caller may have done. */
 static void destroy_downloader(int number)
 {
     struct site *site = &sites[number];
+    int64_t began = virtual_now();
     sdd_status status = sdd_downloader_destroy(site->downloader);
+    expect_soon(began, "the end of downloader", number);
     EXPECT(status == SDD_OK || (status == SDD_ERROR_CLOSED && site->ends), "a downloader does not end: %s", sdd_status_name(status));
     if (status != SDD_OK) return;
     for (int i = 0; i < call_count; i++)
@@ -207,7 +212,8 @@ static sdd_cache *make_cache(struct chance *chance, const char *folder)
     config.max_memory_cost = one_in(chance, 2) ? 2000 : 1 << 20;
     config.max_disk_bytes = one_in(chance, 3) ? 40000 : 1 << 24;
     config.levels = one_in(chance, 4) ? SDD_CACHE_MEMORY : 0;
-    config.share_wait_ms = 2000;
+    config.max_queued_bytes = one_in(chance, 4) ? 400 : 0;
+    config.share_wait_ms = 6000;
     config.trim_interval_ms = 5000;
     sdd_status status = sdd_cache_create(&config, &cache);
     EXPECT(status == SDD_OK, "the cache is refused: %s", sdd_status_name(status));
@@ -265,7 +271,9 @@ static void end_part(void)
         destroy_downloader(i);
     }
     for (int i = 0; i < cache_count; i++) {
+        int64_t began = virtual_now();
         sdd_status status = sdd_cache_destroy(caches[i]);
+        expect_soon(began, "the end of cache", i);
         EXPECT(status == SDD_OK, "a cache does not end: %s", sdd_status_name(status));
     }
     end_network();
@@ -286,7 +294,7 @@ static void play_part(void *context)
     callers_end = 0;
     set_faults(part->seed, 0, 0);
     start_network(part->seed + (uint64_t)part->process, is_quiet);
-    sdd_process_set_decode_memory_limit((int64_t)(4 + below(&chance, 24)) << 20);
+    sdd_process_set_decode_memory_limit((int64_t)(2 + below(&chance, 12)) << 20);
     site_count = 1 + (int)below(&chance, SITES);
     cache_count = one_in(&chance, 2) ? site_count : 1;
     begin_entries(cache_count == 1 && part->first == 0 && part->last == MOST_CALLERS);

@@ -74,8 +74,7 @@ static void hear(struct call *call, const char *what)
         WRONG("%s of call %d came inside the submitting call", what, call->number);
 }
 
-/* In a quiet story. */
-static void check_time(int64_t began, const char *what, int number)
+void expect_soon(int64_t began, const char *what, int number)
 {
     int64_t took = virtual_now() - began;
     EXPECT(!is_quiet || took < SOON * SECOND, "%s %d takes %d ms, and nothing is slow", what, number, (int)(took / MILLISECOND));
@@ -84,7 +83,7 @@ static void check_time(int64_t began, const char *what, int number)
 static void ended(struct call *call, sdd_status status)
 {
     hear(call, "the end");
-    check_time(call->began, "call", call->number);
+    expect_soon(call->began, "call", call->number);
     call->completed = 1;
     tell("call %d ends: %s", call->number, sdd_status_name(status));
     reached(3, (uint32_t)call->kind, (uint32_t)-status, (uint32_t)call->place.temper);
@@ -113,7 +112,7 @@ void get_one(struct chance *chance, int site)
     tell("gets picture %d of host %d, %s, and waits for it", place.picture, place.host, temper_name(place.temper));
     int64_t began = virtual_now();
     sdd_status status = sdd_get(sites[site].downloader, url, 0, one_in(chance, 3) ? (int64_t)below(chance, 3000) : -1, &image, NULL, NULL);
-    check_time(began, "the wait for picture", place.picture);
+    expect_soon(began, "the wait for picture", place.picture);
     tell("has picture %d: %s", place.picture, sdd_status_name(status));
     reached(4, (uint32_t)-status, (uint32_t)place.temper, (uint32_t)depth);
     if (image) check_picture(image, &place);

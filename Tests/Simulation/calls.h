@@ -48,6 +48,8 @@ void begin_calls(void);
 int has_open_calls(void);
 /* Waits until all calls have ended; that they do not within an hour is a finding. */
 void await_all_calls(void);
+/* In a quiet story what has begun at that time must have ended by now. */
+void expect_soon(int64_t began, const char *what, int number);
 /* Releases what the application has kept. */
 void end_calls(void);
 

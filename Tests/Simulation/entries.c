@@ -85,10 +85,12 @@ void use_entry(struct chance *chance, sdd_cache *cache)
 {
     int number = (int)below(chance, KEYS);
     char key[16];
+    int64_t began = virtual_now();
     snprintf(key, sizeof key, "own-%d", number);
     switch (below(chance, 5)) {
     case 0: case 1: store(chance, cache, number, key); break;
     case 2: remove_it(cache, number, key); break;
     default: look_for(cache, number, key); break;
     }
+    expect_soon(began, "the use of entry", number);
 }

@@ -43,7 +43,7 @@ static struct { int number, most, most_per_host; sdd_downloader *downloader; } u
 
 int width_of(int picture) { return FIRST_WIDTH + picture; }
 static uint8_t level_of(int picture) { return (uint8_t)(picture * 15 + 7); }
-static int is_costly(int picture) { return picture % 4 == 3; }
+static int is_costly(int picture) { return picture % 4 >= 2; }
 
 void make_pictures(void)
 {
