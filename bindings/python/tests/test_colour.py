@@ -161,7 +161,8 @@ def test_rows_of_an_array(loader: sdd.Loader, downloader: sdd.Downloader, server
     converted = sdd.Image.decode(picture(name), pixel_format="rgb8", colour="srgb").to_numpy()
     assert abs(converted.astype(int) - in_srgb(name)[:, :, :3]).max() <= 1
     rows = np.zeros((1, *stored.shape), np.uint8)
-    for source, usual in (({"downloader": downloader}, False), ({"loader": loader}, True)):
+    sources: list[tuple[dict[str, Any], bool]] = [({"downloader": downloader}, False), ({"loader": loader}, True)]
+    for source, usual in sources:
         wishes: list[tuple[dict[str, Any], bool]] = [
             ({}, usual), ({"colour": None}, usual), ({"colour": "srgb"}, True), ({"colour": "stored"}, False),
         ]  # fmt: skip
