@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "callers.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,14 +191,25 @@ static void *call_library(void *context)
     return NULL;
 }
 
+/* One turn of an event loop that has the downloader's descriptor. The limit is longer than a quiet call may take. */
+static sdd_status take_as_event_loop(const struct site *site)
+{
+    struct pollfd entry = { sdd_downloader_event_fd(site->downloader), POLLIN, 0 };
+    poll(&entry, 1, callers_end ? 100 : 8000);
+    return sdd_downloader_dispatch(site->downloader, 4, NULL);
+}
+
 /* Takes the events of a downloader that has no thread for them. */
 static void *take_events(void *context)
 {
     struct site *site = context;
     pthread_setname_np(pthread_self(), "events");
     depth++; /* callbacks run here */
-    while (!callers_end || has_open_calls())
-        if (sdd_downloader_wait(site->downloader, NULL, 4, 500, NULL) == SDD_ERROR_CLOSED) break;
+    while (!callers_end || has_open_calls()) {
+        sdd_status status = site->has_event_loop ? take_as_event_loop(site)
+                                                 : sdd_downloader_wait(site->downloader, NULL, 4, 500, NULL);
+        if (status == SDD_ERROR_CLOSED) break;
+    }
     depth--;
     return NULL;
 }
@@ -229,6 +241,7 @@ static void make_site(struct chance *chance, int number)
     struct site *site = &sites[number];
     memset(site, 0, sizeof *site);
     site->delivers_itself = one_in(chance, 3);
+    site->has_event_loop = one_in(chance, 2);
     config.delivery = site->delivers_itself ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     config.max_concurrent_downloads = 1 + (int32_t)below(chance, 5);
     config.max_concurrent_per_host = 1 + (int32_t)below(chance, 3);
@@ -262,6 +275,17 @@ static void check_that_nothing_is_left(void)
     EXPECT(left.images == 0 && left.pixel_bytes == 0 && left.bytes_objects == 0 && left.prefetch_lists == 0,
            "at the end there are %d images, %d bytes of pixels, %d buffers, %d lists", (int)left.images,
            (int)left.pixel_bytes, (int)left.bytes_objects, (int)left.prefetch_lists);
+}
+
+static void await_idle(void)
+{
+    int64_t began = virtual_now();
+    for (int i = 0; i < site_count; i++) {
+        if (sites[i].delivers_itself) continue; /* its thread takes the events */
+        sdd_status status = sdd_downloader_idle_wait(sites[i].downloader, 3600 * 1000);
+        EXPECT(status == SDD_OK || status == SDD_ERROR_CLOSED, "downloader %d is not idle: %s", i, sdd_status_name(status));
+        expect_soon(began, "waiting until nothing is left for downloader", i);
+    }
 }
 
 static void end_part(void)
@@ -318,6 +342,7 @@ static void play_part(void *context)
     set_faults(part->seed, 0, 0);
     calm_network();
     callers_end = 1;
+    if (!is_early && one_in(&chance, 2)) await_idle();
     if (!is_early) await_all_calls();
     for (int i = 0; i < site_count; i++)
         if (sites[i].delivers_itself) pthread_join(takers[i], NULL);

@@ -32,6 +32,7 @@ struct site {
     sdd_downloader *downloader;
     sdd_loader *loader;
     int delivers_itself;    /* SDD_DELIVERY_APPLICATION */
+    int has_event_loop;     /* its thread polls the downloader's descriptor */
     int ends, is_destroyed; /* a caller destroys it; that has returned */
 };
 

@@ -21,6 +21,7 @@ static const struct { char letter; const char *name; } tempers[TEMPERS] = {
 struct transfer {
     sdd_transfer id;
     int downloader, is_live;
+    int is_inside; /* `start` answers, and not the thread */
     int is_told; /* the library is being told something, which may end it */
     struct place place;
     char validator[16];
@@ -316,7 +317,7 @@ static void *serve(void *unused)
     while (!ends) {
         struct transfer *next = NULL;
         for (int i = 0; i < count; i++)
-            if (transfers[i].is_live && transfers[i].next >= 0 && (next == NULL || transfers[i].next < next->next)) next = &transfers[i];
+            if (transfers[i].is_live && !transfers[i].is_inside && transfers[i].next >= 0 && (next == NULL || transfers[i].next < next->next)) next = &transfers[i];
         if (next && next->next <= virtual_now()) {
             answer(next);
         } else if (next) {
@@ -369,8 +370,8 @@ static void started(sdd_transfer id, const sdd_transfer_request *request, void *
     tell("the transfer of %s begins", request->url);
     reached(1, (uint32_t)transfer->place.temper, transfer->validator[0] != 0, 0);
     check_limits(transfer);
-    if (one_in(&chance, 8)) /* the whole answer comes inside `start` */
-        while (transfer->is_live && transfer->next >= 0) answer(transfer);
+    transfer->is_inside = one_in(&chance, 8);
+    while (transfer->is_inside && transfer->is_live && transfer->next >= 0) answer(transfer);
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
 }
