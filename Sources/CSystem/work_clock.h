@@ -50,9 +50,14 @@ static inline void sddsys_work_begins(sddsys_work_clock *clock)
 static inline void sddsys_work_rests(sddsys_work_clock *clock)
 {
     if (!clock->is_limited || clock->began < 0) return;
-    const int64_t now = sddsys_work_now(clock), spent = now < clock->began ? 0 : now - clock->began;
+    const int64_t now = sddsys_work_now(clock);
+    int64_t spent = now < clock->began ? 0 : now - clock->began;
+    if (clock->by_watch > 0) {
+        // A thread that was held up for longer has not worked for so long: CPU time tells from now on.
+        if (spent > clock->by_watch) spent = clock->by_watch;
+        clock->by_watch -= spent;
+    }
     clock->left -= spent;
-    if (clock->by_watch > 0) clock->by_watch -= spent;
 }
 
 /// Whether time is left; called between small steps of the work. Only every 64th call reads a clock.

@@ -17,6 +17,7 @@
 
 #include "CJPEG.h"
 #include "CPNG.h"
+#include "../../Sources/CSystem/work_clock.h"
 
 enum { FLIPS = 3000, MOST_PIXELS = 1 << 20 };
 
@@ -206,9 +207,22 @@ static int check(const char *path)
     return right;
 }
 
+/* A thread that was held up for an hour has not worked for an hour, and goes on. */
+static int check_clock(void)
+{
+    sddsys_work_clock clock = sddsys_work_clock_make(5000000, 0);
+    int goes_on = 1;
+    sddsys_work_begins(&clock);
+    clock.began -= (int64_t)3600 * 1000000;
+    for (int i = 0; i < 1000; i++) goes_on = goes_on && sddsys_may_go_on(&clock);
+    sddsys_work_rests(&clock);
+    if (!goes_on || clock.left < 4000000) printf("a thread that was held up has no time left: %lld us\n", (long long)clock.left);
+    return goes_on && clock.left >= 4000000;
+}
+
 int main(int count, char **paths)
 {
-    int wrong = count < 2;
+    int wrong = count < 2 || !check_clock();
     jpeg = sddj_create();
     png = sddp_create();
     if (jpeg == NULL || png == NULL) return 1;
