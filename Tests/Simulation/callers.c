@@ -17,8 +17,6 @@
 #include "report.h"
 #include "system_faults.h"
 
-enum { MILLISECOND = 1000000 };
-
 static int site_count, callers_end;
 /* One for each site, or one for all. Two of them have one directory, as those of two processes would. */
 static sdd_cache *caches[SITES];
@@ -78,7 +76,7 @@ static void change_downloader(struct chance *chance, int site)
     case 0:
         tell("suspends downloader %d for a while", site);
         sdd_downloader_suspend(downloader);
-        sleep_until(virtual_now() + (int64_t)below(chance, 2000) * MILLISECOND);
+        sleep_until(virtual_now() + below(chance, 2000) * MILLISECOND);
         sdd_downloader_resume(downloader);
         break;
     case 1:
@@ -88,7 +86,7 @@ static void change_downloader(struct chance *chance, int site)
     case 2:
         tell("sends downloader %d into the background for a while", site);
         sdd_downloader_enter_background(downloader, (int64_t)below(chance, 3000));
-        sleep_until(virtual_now() + (int64_t)below(chance, 4000) * MILLISECOND);
+        sleep_until(virtual_now() + below(chance, 4000) * MILLISECOND);
         sdd_downloader_enter_foreground(downloader);
         break;
     case 3: sdd_process_set_decode_memory_limit((int64_t)(2 + below(chance, 12)) << 20); break;
@@ -106,11 +104,11 @@ static void change_cache(struct chance *chance)
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
     int64_t began = virtual_now();
     switch (below(chance, 6)) {
-    case 4: tell("clears the cache"), sdd_cache_clear_wait(cache, SDD_CACHE_ALL); break;
     case 0: sdd_cache_trim_memory(cache, one_in(chance, 2) ? SDD_TRIM_ALL : SDD_TRIM_HALF); break;
     case 1: tell("flushes the cache"), sdd_cache_flush_wait(cache, one_in(chance, 2) ? -1 : 100); break;
     case 2: tell("trims the disk"), sdd_cache_trim_disk_wait(cache); break;
     case 3: sdd_cache_get_statistics_wait(cache, &statistics); break;
+    case 4: tell("clears the cache"), sdd_cache_clear_wait(cache, SDD_CACHE_ALL); break;
     default: sdd_cache_set_memory_limits(cache, (int64_t)below(chance, 4000), -1); break;
     }
     expect_soon(began, "a call of the cache", 0);
@@ -150,17 +148,16 @@ static void act(struct chance *chance)
     if (is_quiet && (kind == 5 || kind == 9)) kind = 10; /* those that hold things up */
     switch (kind) {
     case 0: get_one(chance, site); break;
-    case 9: if (one_in(chance, 10)) destroy_one(chance, site); break;
-    case 1: cancel_one(chance); break;
-    case 2: cancel_one(chance); break;
+    case 1: case 2: cancel_one(chance); break;
     case 3:
         if (call_count) sdd_set_priority(calls[below(chance, (uint32_t)call_count)].token, (sdd_priority)below(chance, 5));
         break;
     case 4: take_batch(chance, site); break;
     case 5: change_downloader(chance, site); break;
     case 6: change_cache(chance); break;
+    case 7: case 8: sleep_until(virtual_now() + below(chance, 1000) * MILLISECOND); break;
+    case 9: if (one_in(chance, 10)) destroy_one(chance, site); break;
     case 11: case 12: use_entry(chance, caches[below(chance, (uint32_t)cache_count)]); break;
-    case 7: case 8: sleep_until(virtual_now() + (int64_t)below(chance, 1000) * MILLISECOND); break;
     default: submit(chance, site); break;
     }
 }

@@ -45,10 +45,13 @@ struct held { const void *lock; struct task *owner; int depth, readers; };
 enum { MOST_HELD = 4096 };
 static struct held held[MOST_HELD];
 
+/* Where in the table a lock is looked for first. */
+static size_t first_place(const void *lock) { return ((uintptr_t)lock >> 4) * 0x9e3779b97f4a7c15u >> 52; }
+
 /* Returns the place of a lock in the table: its own, or a free one. */
 static struct held *place_of(const void *lock)
 {
-    size_t at = ((uintptr_t)lock >> 4) * 0x9e3779b97f4a7c15u >> 52;
+    size_t at = first_place(lock);
     for (int tries = 0; tries < MOST_HELD; tries++, at = (at + 1) % MOST_HELD)
         if (held[at].lock == lock || held[at].lock == NULL) return &held[at];
     found(FOUND_HARNESS, "more than %d locks are held", MOST_HELD);
@@ -63,8 +66,7 @@ static void forget(struct held *gone)
         for (;;) {
             at = (at + 1) % MOST_HELD;
             if (held[at].lock == NULL) return;
-            size_t wanted = ((uintptr_t)held[at].lock >> 4) * 0x9e3779b97f4a7c15u >> 52;
-            if ((at - wanted + MOST_HELD) % MOST_HELD >= (at - hole + MOST_HELD) % MOST_HELD) break;
+            if ((at - first_place(held[at].lock) + MOST_HELD) % MOST_HELD >= (at - hole + MOST_HELD) % MOST_HELD) break;
         }
         held[hole] = held[at];
         hole = at;
@@ -202,12 +204,12 @@ long syscall(long number, ...)
 /* The simulation begins at this time of the calendar, in seconds since 1970. */
 enum { FIRST_SECOND = 1800000000 };
 
-static int64_t nanoseconds(const struct timespec *time) { return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec; }
+static int64_t nanoseconds(const struct timespec *time) { return time->tv_sec * SECOND + time->tv_nsec; }
 
 /* A deadline of the calendar, or of the clock that begins at 0. */
 static int64_t deadline_of(const struct timespec *time)
 {
-    int64_t given = nanoseconds(time), first = (int64_t)FIRST_SECOND * 1000000000;
+    int64_t given = nanoseconds(time), first = FIRST_SECOND * SECOND;
     return given >= first ? given - first : given;
 }
 
@@ -217,15 +219,15 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     step(STEP_CLOCK);
     int is_calendar = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
     int64_t now = virtual_now();
-    time->tv_sec = now / 1000000000 + (is_calendar ? FIRST_SECOND : 0);
-    time->tv_nsec = now % 1000000000;
+    time->tv_sec = now / SECOND + (is_calendar ? FIRST_SECOND : 0);
+    time->tv_nsec = now % SECOND;
     return 0;
 }
 
 time_t time(time_t *out)
 {
     HAND_ON(time, out);
-    time_t now = virtual_now() / 1000000000 + FIRST_SECOND;
+    time_t now = virtual_now() / SECOND + FIRST_SECOND;
     if (out) *out = now;
     return now;
 }
@@ -280,10 +282,9 @@ int pthread_cond_broadcast(pthread_cond_t *condition)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument)
 {
     HAND_ON(pthread_create, thread, attributes, body, argument);
-    int error;
     if (fails("pthread_create")) return EAGAIN;
-    *thread = thread_of(start_task(body, argument, &error));
-    return error;
+    *thread = thread_of(start_task(body, argument));
+    return 0;
 }
 
 int pthread_join(pthread_t thread, void **result)
@@ -357,7 +358,7 @@ static int is_polled_ready(const void *object)
 
 static int64_t deadline_after(int milliseconds)
 {
-    return milliseconds < 0 ? -1 : virtual_now() + (int64_t)milliseconds * 1000000;
+    return milliseconds < 0 ? -1 : virtual_now() + milliseconds * MILLISECOND;
 }
 
 int poll(struct pollfd *entries, nfds_t count, int milliseconds)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows that the simulation finds faults: puts faults into copies of the sources, one at a time, and plays seeds.
 
-    mutants.py [--seconds N] [--only TEXT] [--table FILE]
+    mutants.py [--seconds N] [--only TEXT]
 
 Each line of the library that wakes a thread is a fault when the waking is left out; FAULTS has others. It works in the
 folder that it is started in, which it changes and puts back: start it in a clone of its own. The library is built with

@@ -9,7 +9,7 @@
 
 #include "report.h"
 
-enum { MOST_TRANSFERS = 4096, MOST_DOWNLOADERS = 4, SECOND = 1000000000, MILLISECOND = 1000000 };
+enum { MOST_TRANSFERS = 4096, MOST_DOWNLOADERS = 4 };
 
 /* How a host answers; the letter is part of the URL. */
 static const struct { char letter; const char *name; } tempers[TEMPERS] = {
@@ -38,7 +38,7 @@ static int is_calm, is_quiet_network, ends;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
-static struct { int number, most, most_per_host; sdd_downloader *downloader; } users[MOST_DOWNLOADERS];
+static struct { int most, most_per_host; } users[MOST_DOWNLOADERS];
 
 /* ---- pictures */
 
@@ -144,7 +144,7 @@ static sdd_status costly_next(void *given, sdd_coder_frame *frame, void *unused)
     (void)unused;
     if (decoder->has_given) return SDD_ERROR_NOT_FOUND;
     decoder->has_given = 1;
-    if (!is_quiet_network) sleep_until(virtual_now() + (int64_t)(1 + decoder->picture * 5) * MILLISECOND);
+    if (!is_quiet_network) sleep_until(virtual_now() + (1 + decoder->picture * 5) * MILLISECOND);
     int width = width_of(decoder->picture);
     decoder->pixels = malloc((size_t)width * HEIGHT * 4);
     memset(decoder->pixels, level_of(decoder->picture), (size_t)width * HEIGHT * 4);
@@ -205,7 +205,7 @@ const char *temper_name(char temper)
 static int64_t soon(void)
 {
     if (is_calm || is_quiet_network) return virtual_now() + MILLISECOND;
-    return virtual_now() + (int64_t)below(&chance, one_in(&chance, 8) ? 4000 : 60) * MILLISECOND;
+    return virtual_now() + below(&chance, one_in(&chance, 8) ? 4000 : 60) * MILLISECOND;
 }
 
 static void finish(struct transfer *transfer, sdd_status status)
@@ -394,7 +394,6 @@ void add_transport(sdd_downloader *downloader, int number, int most, int most_pe
     sdd_transport transport = SDD_TRANSPORT_INIT;
     users[number].most = most;
     users[number].most_per_host = most_per_host;
-    users[number].downloader = downloader;
     transport.scheme = "http";
     transport.start = started;
     transport.cancel = cancelled;

@@ -110,7 +110,6 @@ static void note(enum step_kind kind)
         found(FOUND_HARNESS, "a thread runs without the baton, which %s has", all->current->name);
     all->trace.hash = (all->trace.hash ^ ((uint64_t)kind << 32 | (uint64_t)all->current->number << 48 | (uint64_t)all->now)) * 0x100000001b3u;
     all->trace.steps++;
-    all->trace.kinds[kind]++;
     if (steps_to < 0) return;
     Dl_info caller = { 0 };
     void *places[12];
@@ -140,7 +139,7 @@ static struct task *choose_by_rank(void)
     return best;
 }
 
-/* Moves the time to the next deadline, and lets those that waited for it go on. Returns 0 if there is none. */
+/* Moves the time to the next deadline. Returns 0 if there is none. */
 static int jump(void)
 {
     int64_t next = INT64_MAX;
@@ -203,7 +202,7 @@ void step(enum step_kind kind)
     note(kind);
     all->now += 100 + order_below(400);
     /* A thread that is held up for a while, as on a busy machine. */
-    if (order_below(4096) == 0) all->now += (int64_t)order_below(50) * 1000000;
+    if (order_below(4096) == 0) all->now += order_below(50) * MILLISECOND;
     if (all->trace.steps > MOST_STEPS) found(FOUND_LIVELOCK, "there was no end after %d steps", MOST_STEPS);
     if (process == all->victim && all->last_step && all->trace.steps >= all->last_step) end_process();
     if (is_change()) pass();
@@ -309,13 +308,13 @@ static void *run_task(void *context)
     return self->result;
 }
 
-struct task *start_task(void *(*body)(void *), void *argument, int *error)
+struct task *start_task(void *(*body)(void *), void *argument)
 {
     struct task *task = new_task();
     task->body = body;
     task->argument = argument;
-    *error = real.pthread_create(&task->real, NULL, run_task, task);
-    if (*error) found(FOUND_HARNESS, "the system gives no thread: %s", strerror(*error));
+    int error = real.pthread_create(&task->real, NULL, run_task, task);
+    if (error) found(FOUND_HARNESS, "the system gives no thread: %s", strerror(error));
     snprintf(task->name, sizeof task->name, "thread-%d", task->number);
     step(STEP_START);
     return task;
@@ -418,7 +417,7 @@ static int count_living(void)
 
 int await_threads(void)
 {
-    for (int second = 0; second < 60 && count_living() > 1; second++) sleep_until(all->now + 1000000000);
+    for (int second = 0; second < 60 && count_living() > 1; second++) sleep_until(all->now + SECOND);
     return count_living() - 1;
 }
 

@@ -22,7 +22,7 @@ enum wait_kind { RUNS, FOR_LOCK, FOR_SIGNAL, FOR_END, FOR_DESCRIPTORS, FOR_TIME,
 /* The kinds of steps, as they are told in a trace. */
 enum step_kind {
     STEP_LOCK, STEP_UNLOCK, STEP_WAIT, STEP_SIGNAL, STEP_BROADCAST, STEP_START, STEP_JOIN, STEP_END, STEP_CLOCK,
-    STEP_POLL, STEP_RING, STEP_FILE, STEP_STORY, STEP_KINDS
+    STEP_POLL, STEP_RING, STEP_FILE
 };
 
 /* A thread. */
@@ -50,6 +50,8 @@ static inline int one_in(struct chance *chance, uint32_t count) { return below(c
 
 /* ---- time, in nanoseconds since the begin of the simulation */
 
+static const int64_t MILLISECOND = 1000000, SECOND = 1000000000;
+
 int64_t virtual_now(void);
 void sleep_until(int64_t time);
 
@@ -72,7 +74,7 @@ void name_task(struct task *task, const char *name);
 
 /* ---- threads */
 
-struct task *start_task(void *(*body)(void *), void *argument, int *error);
+struct task *start_task(void *(*body)(void *), void *argument);
 /* Waits for the end of a thread. Returns what its body has returned. */
 void *join_task(struct task *task);
 struct task *task_of(unsigned long thread);
@@ -89,7 +91,6 @@ struct task *start_process(void (*body)(void *), void *argument);
 struct trace {
     uint64_t hash; /* of all steps, in their order */
     uint64_t steps, switches;
-    uint64_t kinds[STEP_KINDS];
 };
 const struct trace *trace_so_far(void);
 

@@ -30,8 +30,8 @@ static int error_of(const char *call)
 int fails(const char *call)
 {
     if (slow && below(&chance, 1000) < slow) {
-        int64_t most = one_in(&chance, 10) ? 20000 : 50; /* milliseconds */
-        sleep_until(virtual_now() + (int64_t)below(&chance, (uint32_t)most) * 1000000);
+        uint32_t most = one_in(&chance, 10) ? 20000 : 50; /* milliseconds */
+        sleep_until(virtual_now() + below(&chance, most) * MILLISECOND);
     }
     if (failing == 0 || below(&chance, 1000) >= failing) return 0;
     errno = error_of(call);
