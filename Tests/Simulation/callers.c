@@ -21,52 +21,61 @@ static int site_count, callers_end;
 /* One for each site, or one for all. Two of them have one directory, as those of two processes would. */
 static sdd_cache *caches[SITES];
 static int cache_count;
+/* Memory that batches had for their pixels. Afterwards it is full of one number, and nothing may write there. */
+enum { SLOTS = 5, SLOT_WIDTH = 8, AFTERWARDS = 0x5a };
+static uint8_t lent[MOST_CALLERS * MOST_ACTIONS][SLOTS * SLOT_WIDTH * HEIGHT * 3];
+static int lent_count;
 
 /* ---- actions */
 
-static void take_batch(struct chance *chance, int site)
+/* Takes items of a batch of five, perhaps not all. */
+static void take_items(sdd_batch *batch, const struct place *places, int wanted, int has_tensor, int uses_loader)
 {
-    char texts[5][80];
-    const char *listed[5];
-    struct place places[5];
-    uint8_t tensor_pixels[5 * 8 * HEIGHT * 3];
-    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
-    sdd_tensor tensor = SDD_TENSOR_INIT;
-    sdd_batch *batch = NULL;
-    for (int i = 0; i < 5; i++) {
-        places[i] = urls[below(chance, URLS)];
-        write_url(texts[i], sizeof texts[i], &places[i]);
-        listed[i] = texts[i];
-    }
-    tensor.pixels = tensor_pixels;
-    tensor.slot_count = 5;
-    tensor.width = 8;
-    tensor.height = HEIGHT;
-    int uses_loader = one_in(chance, 2), has_tensor = one_in(chance, 3);
-    if (uses_loader) config.loader = sites[site].loader;
-    else config.downloader = sites[site].downloader;
-    config.tensor = has_tensor ? &tensor : NULL;
-    config.urls = listed;
-    config.count = 5;
-    config.look_ahead = 1 + (int32_t)below(chance, 5);
-    config.order = (sdd_batch_order)below(chance, 2);
-    if (one_in(chance, 5)) config.deadline_ms = 1 + below(chance, 5000);
-    tell("takes a batch of five %s", uses_loader ? "loads" : "downloads");
-    if (sdd_batch_create(&config, &batch) != SDD_OK) return;
-    int wanted = one_in(chance, 4) ? (int)below(chance, 5) : 5;
     for (int taken = 0; taken < wanted; taken++) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         size_t count = 0;
         sdd_status status = sdd_batch_wait(batch, &item, 1, -1, &count);
         EXPECT(status == SDD_OK && count == 1, "a batch gives no item: %s", sdd_status_name(status));
-        EXPECT(item.index < 5, "a batch gives item %d of 5", (int)item.index);
+        EXPECT(item.index < SLOTS, "a batch gives item %d of %d", (int)item.index, SLOTS);
         reached(6, (uint32_t)-item.result->failure.status, (uint32_t)has_tensor, (uint32_t)uses_loader);
         if (item.result->image && !has_tensor) check_picture(item.result->image, &places[item.index]);
         sdd_result_release(item.result);
     }
     sdd_status status = sdd_batch_destroy(batch);
     EXPECT(status == SDD_OK, "a batch does not end: %s", sdd_status_name(status));
-    memset(tensor_pixels, 0, sizeof tensor_pixels); /* nothing may write here now; the stack is used again */
+}
+
+static void take_batch(struct chance *chance, int site)
+{
+    char texts[SLOTS][80];
+    const char *listed[SLOTS];
+    struct place places[SLOTS];
+    uint8_t *pixels = lent[lent_count++];
+    sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    sdd_batch *batch = NULL;
+    for (int i = 0; i < SLOTS; i++) {
+        places[i] = urls[below(chance, URLS)];
+        write_url(texts[i], sizeof texts[i], &places[i]);
+        listed[i] = texts[i];
+    }
+    tensor.pixels = pixels;
+    tensor.slot_count = SLOTS;
+    tensor.width = SLOT_WIDTH;
+    tensor.height = HEIGHT;
+    int uses_loader = one_in(chance, 2), has_tensor = one_in(chance, 3);
+    if (uses_loader) config.loader = sites[site].loader;
+    else config.downloader = sites[site].downloader;
+    config.tensor = has_tensor ? &tensor : NULL;
+    config.urls = listed;
+    config.count = SLOTS;
+    config.look_ahead = 1 + (int32_t)below(chance, SLOTS);
+    config.order = (sdd_batch_order)below(chance, 2);
+    if (one_in(chance, 5)) config.deadline_ms = 1 + below(chance, 5000);
+    tell("takes a batch of five %s", uses_loader ? "loads" : "downloads");
+    if (sdd_batch_create(&config, &batch) == SDD_OK)
+        take_items(batch, places, one_in(chance, 4) ? (int)below(chance, SLOTS) : SLOTS, has_tensor, uses_loader);
+    memset(pixels, AFTERWARDS, sizeof *lent);
 }
 
 static void change_downloader(struct chance *chance, int site)
@@ -263,6 +272,13 @@ static void make_site(struct chance *chance, int number)
     EXPECT(sdd_loader_create(&loader, &site->loader) == SDD_OK, "a loader is refused");
 }
 
+static void check_lent_memory(void)
+{
+    for (int i = 0; i < lent_count; i++)
+        for (size_t at = 0; at < sizeof *lent; at++)
+            EXPECT(lent[i][at] == AFTERWARDS, "a batch has ended, and byte %zu of its memory was written", at);
+}
+
 static void check_that_nothing_is_left(void)
 {
     sdd_process_statistics left = SDD_PROCESS_STATISTICS_INIT;
@@ -299,6 +315,7 @@ static void end_part(void)
     }
     end_network();
     end_calls();
+    check_lent_memory();
     check_that_nothing_is_left();
 }
 
@@ -312,7 +329,7 @@ static void play_part(void *context)
     struct caller callers[MOST_CALLERS];
     pthread_t takers[SITES];
     begin_calls();
-    callers_end = 0;
+    callers_end = lent_count = 0;
     set_faults(part->seed, 0, 0);
     start_network(part->seed + (uint64_t)part->process, is_quiet);
     sdd_process_set_decode_memory_limit((int64_t)(2 + below(&chance, 12)) << 20);

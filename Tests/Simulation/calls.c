@@ -85,6 +85,21 @@ void expect_soon(int64_t began, const char *what, int number)
     EXPECT(!is_quiet || took < SOON * SECOND, "%s %d takes %d ms, and nothing is slow", what, number, (int)(took / MILLISECOND));
 }
 
+/* A call may end as cancelled before sdd_cancel() has returned. */
+static void check_cancelled(const struct call *call)
+{
+    EXPECT(!call->was_cancelled || !call->completed || call->status == SDD_ERROR_CANCELLED,
+           "call %d was cancelled, and ends with %s", call->number, sdd_status_name(call->status));
+}
+
+static int cancel(struct call *call)
+{
+    if (sdd_cancel(call->token) != SDD_OK) return 0;
+    call->was_cancelled = 1;
+    check_cancelled(call);
+    return 1;
+}
+
 static void ended(struct call *call, sdd_status status)
 {
     hear_any(call, "the end");
@@ -92,8 +107,8 @@ static void ended(struct call *call, sdd_status status)
     call->completed = 1;
     tell("call %d ends: %s", call->number, sdd_status_name(status));
     reached(3, (uint32_t)call->kind, (uint32_t)-status, (uint32_t)call->place.temper);
-    EXPECT(!call->was_cancelled || status == SDD_ERROR_CANCELLED, "call %d was cancelled, and ends with %s", call->number,
-           sdd_status_name(status));
+    call->status = status;
+    check_cancelled(call);
 }
 
 static void freed(void *user_data)
@@ -130,7 +145,7 @@ void cancel_one(struct chance *chance)
     struct call *call = &calls[below(chance, (uint32_t)call_count)];
     if (call->token == 0) return;
     tell("cancels call %d", call->number);
-    if (sdd_cancel(call->token) == SDD_OK) call->was_cancelled = 1;
+    cancel(call);
 }
 
 static void interfere(struct call *call, struct chance *chance)
@@ -144,7 +159,7 @@ static void interfere(struct call *call, struct chance *chance)
     case 3:
         if (call->token && !call->completed) {
             tell("cancels call %d in its own callback", call->number);
-            if (sdd_cancel(call->token) == SDD_OK) call->was_cancelled = call->cancelled_inside = 1;
+            call->cancelled_inside |= cancel(call);
         }
         break;
     case 4: sdd_set_priority(call->token, (sdd_priority)below(chance, 5)); break;

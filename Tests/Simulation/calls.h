@@ -18,6 +18,7 @@ enum call_kind { DOWNLOAD, LOAD, LIST };
 /* A request, load or list that was submitted. */
 struct call {
     int number, site, wants_bytes, is_submitting, is_accepted, completed, freed, was_cancelled, cancelled_inside;
+    sdd_status status; /* of its end */
     enum call_kind kind;
     struct place place;
     sdd_token token;

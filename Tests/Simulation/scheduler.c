@@ -404,6 +404,7 @@ void end_simulation(void) { is_on = 0; }
 
 void kill_at_step(int victim, uint64_t step)
 {
+    if (all->last_step) return;
     all->victim = victim;
     all->last_step = step;
 }

@@ -33,7 +33,8 @@ struct task;
 /* Begins: the calling thread becomes the first task, and has the baton. */
 void begin_simulation(uint64_t seed);
 void end_simulation(void);
-/* A process, counted from 0, ends at that step or soon after it, as if it were killed; with process 0 all end. */
+/* A process, counted from 0, ends at that step or soon after it, as if it were killed; with process 0 all end. The first
+   call counts. */
 void kill_at_step(int process, uint64_t step);
 /* Waits until the calling thread is the only one, for a minute; returns the number of others that still live. */
 int await_threads(void);
