@@ -6,8 +6,7 @@
 bool is_as_wanted(const struct settings *settings, int32_t wanted, const sdd_image_info *info)
 {
     if (wanted != 0 && info->format != wanted) return false;
-    return settings->width == 0 && settings->height == 0 && settings->quality == NOT_GIVEN &&
-           settings->max_output == NOT_GIVEN && !settings->progressive && !(settings->still && info->frame_count > 1);
+    return !changes_pictures(settings) && !(settings->still && info->frame_count > 1);
 }
 
 static bool has_animations(int32_t format)

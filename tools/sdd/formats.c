@@ -86,9 +86,7 @@ static void refuse_format(const char *option, int32_t format)
 void check_formats(const struct settings *settings)
 {
     const char *extension = NULL;
-    bool changes = settings->command == THUMBNAIL || settings->width > 0 || settings->height > 0 ||
-                   settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN ||
-                   settings->still;
+    bool changes = settings->command == THUMBNAIL || settings->still || changes_pictures(settings);
     int32_t format = wanted_format(settings, settings->output);
     if (settings->format != 0 && !can_encode(settings->format)) refuse_format("to", settings->format);
     if (settings->output == NULL || settings->any || strcmp(settings->output, "-") == 0) return;

@@ -168,9 +168,7 @@ int run_get(struct settings *settings, char **arguments, size_t count)
         settings->width = settings->height = 256;
     check_settings(settings);
     if (settings->offline && settings->cache == CACHE_USE_NONE) settings->cache = CACHE_USE_ANY;
-    run.convert = settings->format != 0 || settings->width > 0 || settings->height > 0 ||
-                  settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN ||
-                  settings->still;
+    run.convert = settings->format != 0 || settings->still || changes_pictures(settings);
     run.target.directory = settings->directory;
     run.target.force = settings->force;
     target_begin(&run.target);

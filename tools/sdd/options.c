@@ -74,6 +74,12 @@ void settings_defaults(struct settings *settings, unsigned command)
                                    .count = 100 };
 }
 
+bool changes_pictures(const struct settings *settings)
+{
+    return settings->width > 0 || settings->height > 0 || settings->quality != NOT_GIVEN ||
+           settings->max_output != NOT_GIVEN || settings->progressive;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ help */
 
 static void print_row(struct text *page, const struct option_row *row)

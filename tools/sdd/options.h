@@ -152,6 +152,9 @@ extern const size_t option_row_count;
 
 void settings_defaults(struct settings *settings, unsigned command);
 
+/* Whether pictures are made anew whatever their format: for another size or quality, and the like. */
+bool changes_pictures(const struct settings *settings);
+
 /* Reads options and returns the index of the first argument that is none. A bad option ends the program with
    EXIT_USAGE, --help with EXIT_FINE. */
 int settings_read(struct settings *settings, int argc, char **argv);
