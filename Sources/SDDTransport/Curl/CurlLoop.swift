@@ -12,7 +12,8 @@ final class CurlLoop {
     private let delegate: any TransportDelegate
     private let time: any TimeSource
 
-    private var running: [TransferID: CurlTransfer] = [:]
+    /// The transfers, by the number of their ids.
+    private var running = NumberMap<CurlTransfer>()
     private var headers: HeaderList?
     // These two arrays are kept so that their storage is reused.
     private var commands: [TransportCommand] = []
@@ -60,7 +61,7 @@ final class CurlLoop {
         watch.turnBegins(deadline: .max)
         defer { watch.turnEnds() }
         for transfer in running.values { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
-        running = [:]
+        running = NumberMap()
         sinks.removeAll()
         news.transfers = []
         news.deaf = []
@@ -108,8 +109,8 @@ extension CurlLoop {
             case .cancel(let id): cancel(id)
             case .pause(let id): pause(id, at: now)
             case .resume(let id): resume(id, at: now)
-            case .setPriority(let id, let priority): running[id]?.setPriority(priority)
-            case .show(let id): running[id]?.show()
+            case .setPriority(let id, let priority): running[id.number]?.setPriority(priority)
+            case .show(let id): running[id.number]?.show()
             }
         }
         commands.removeAll(keepingCapacity: true)
@@ -132,7 +133,7 @@ extension CurlLoop {
         note(id, .debug, TransferMessages.start(request))
         warnIfUnverified(id, request)
         if !request.isIdempotent { listen(for: transfer) }
-        running[id] = transfer
+        running[id.number] = transfer
         add(transfer, at: now)
         if cache.sees(transfers: running.count) { setCacheSize() }
     }
@@ -143,7 +144,7 @@ extension CurlLoop {
     private func listen(for transfer: CurlTransfer) {
         transfer.isListener = true
         news.listeners += 1
-        for id in news.deaf { running[id]?.listen() }
+        for id in news.deaf { running[id.number]?.listen() }
         news.deaf.removeAll(keepingCapacity: true)
     }
 
@@ -168,18 +169,19 @@ extension CurlLoop {
     }
 
     private func cancel(_ id: TransferID) {
-        guard let transfer = running.removeValue(forKey: id) else { return }
+        guard let transfer = running[id.number] else { return }
+        running[id.number] = nil
         note(id, .debug, TransferMessages.cancelled)
         free(of: transfer)
     }
 
     private func pause(_ id: TransferID, at now: Int64) {
-        guard let transfer = running[id], !transfer.isPaused else { return }
+        guard let transfer = running[id.number], !transfer.isPaused else { return }
         if transfer.pause(at: now) { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
     }
 
     private func resume(_ id: TransferID, at now: Int64) {
-        guard let transfer = running[id], transfer.isPaused else { return }
+        guard let transfer = running[id.number], transfer.isPaused else { return }
         if transfer.resume(at: now) {
             add(transfer, at: now)
         } else {
@@ -274,7 +276,7 @@ extension CurlLoop {
     }
 
     private func finish(_ transfer: CurlTransfer, _ end: TransferEnd) {
-        running[transfer.id] = nil
+        running[transfer.id.number] = nil
         noteEnd(of: transfer, end)
         transfer.takeEnd(end, into: &events)
         if transfer.cookieCount > 0 {
@@ -296,9 +298,9 @@ extension CurlLoop {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         // A redirect may have turned the request into one that may be sent twice, so its method does not tell.
         if transfer.isListener { news.listeners -= 1 }
-        news.deaf.remove(transfer.id)
+        if !news.deaf.isEmpty { news.deaf.remove(transfer.id) }
         transfer.markOver()
-        sinks.remove(transfer.id)
+        if !sinks.isEmpty { sinks.remove(transfer.id) }
         if running.isEmpty { looks.removeAll() }
     }
 
@@ -309,13 +311,13 @@ extension CurlLoop {
         case .expired: time = now
         }
         transfer.nextLook = looks.plan(transfer.id, at: time, planned: transfer.nextLook) {
-            running[$0]?.nextLook == $1
+            running[$0.number]?.nextLook == $1
         }
     }
 
     private func lookAtClocks(at now: Int64) {
-        while let id = looks.popDue(at: now, counts: { running[$0]?.nextLook == $1 }) {
-            guard let transfer = running[id] else { continue }
+        while let id = looks.popDue(at: now, counts: { running[$0.number]?.nextLook == $1 }) {
+            guard let transfer = running[id.number] else { continue }
             transfer.nextLook = .max
             switch transfer.look(at: now) {
             case .later: schedule(transfer, at: now)
@@ -342,7 +344,7 @@ extension CurlLoop {
     private func sleep() {
         // The time is rounded up, because a poll that ends too early would be followed by polls of 0 ms.
         let longest = secondLooks.longestSleep(hasHTTP2: !news.users.isEmpty)
-        let end = min(looks.next { running[$0]?.nextLook == $1 }, deadline)
+        let end = min(looks.next { running[$0.number]?.nextLook == $1 }, deadline)
         let began = time.monotonicMicroseconds()
         let wait = end == .max ? longest : (end - began) / 1000 + 1
         var polled = sinks.isEmpty ? [] : sinks.polled

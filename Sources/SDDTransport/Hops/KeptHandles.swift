@@ -30,8 +30,9 @@ extension HandleShape {
         _ request: HTTPRequest, priority: Priority, _ options: CurlOptions,
         mayBeKept: Bool = CurlFeatures.mayKeepHandles
     ) {
+        guard mayBeKept, priority == .normal, request.method == "GET", request.body == nil else { return nil }
         let values = request.options.values
-        guard mayBeKept, priority == .normal, request.method == "GET", request.body == nil,
+        guard
             request.scheme == .http || request.scheme == .https, values.verifiesCertificate, !values.usesCookies,
             values.credential == nil, !request.url.hasUserinfo, values.caFile == nil,
             options.isDirect(request.scheme), !options.mayUseHTTP3(for: request)
