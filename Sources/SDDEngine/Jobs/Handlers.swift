@@ -38,7 +38,9 @@ struct Handlers<Recipient: AnyObject> {
         var earlyEnd: Int32 = 0
         /// Handlers that want only pixels, as soon as they are complete.
         var onlyEarlyPixels: Int32 = 0
+        var pixels: Int32 = 0
         var libraryPixels: Int32 = 0
+        var keepers: Int32 = 0
         var background: Int32 = 0
 
         mutating func count(_ handler: Handler, by step: Int32) {
@@ -47,7 +49,9 @@ struct Handlers<Recipient: AnyObject> {
             if handler.wantsFacts { facts += step }
             if handler.endsEarly { earlyEnd += step }
             if handler.wantsOnlyEarlyPixels { onlyEarlyPixels += step }
+            if handler.wantsPixels { pixels += step }
             if handler.wantsLibraryPixels { libraryPixels += step }
+            if handler.hasKeeper { keepers += step }
             if handler.continuesInBackground { background += step }
         }
     }
@@ -66,6 +70,7 @@ struct Handlers<Recipient: AnyObject> {
 
 extension Job.Handler {
     fileprivate var wantsOnlyEarlyPixels: Bool { endsEarly && wantsPixels && !form.isCallers }
+    fileprivate var hasKeeper: Bool { keeper != nil }
     fileprivate var wantsLibraryPixels: Bool { wantsPixels && !form.isCallers && !form.isLazy }
 }
 
@@ -170,12 +175,12 @@ extension Handlers: Sequence {
 
 /// As of any sequence, but without a copy of all handlers.
 extension Handlers {
-    func forEach(_ body: (Handler) -> Void) {
+    @inline(__always) func forEach(_ body: (Handler) -> Void) {
         if let first { body(first) }
         if !others.isEmpty { others[0].list.forEach(body) }
     }
 
-    func contains(where isWanted: (Handler) -> Bool) -> Bool {
+    @inline(__always) func contains(where isWanted: (Handler) -> Bool) -> Bool {
         if let first, isWanted(first) { return true }
         return !others.isEmpty && others[0].list.contains(where: isWanted)
     }
@@ -205,6 +210,9 @@ extension Handlers {
     var wantProgress: Bool { any({ $0.wantsProgress }, { $0.progress }) }
     var wantPreviews: Bool { any({ $0.wantsPreviews }, { $0.previews }) }
     var wantFacts: Bool { any({ $0.wantsFacts }, { $0.facts }) }
+    var wantPixels: Bool { any({ $0.wantsPixels }, { $0.pixels }) }
+    /// Whether an original is to be stored for a handler.
+    var haveKeepers: Bool { any({ $0.hasKeeper }, { $0.keepers }) }
     /// Whether a handler wants pixels in the library's own memory, decoded at once.
     var wantLibraryPixels: Bool { any({ $0.wantsLibraryPixels }, { $0.libraryPixels }) }
     var continueInBackground: Bool { any({ $0.continuesInBackground }, { $0.background }) }

@@ -333,9 +333,10 @@ final class Job<Recipient: AnyObject> {
     }
 
     /// Whether the handler must wait for a decode thread once the body is complete.
-    func isDecodedFor(_ handler: Handler) -> Bool {
-        handler.wantsPixels || (handler.wantsFacts && facts == nil && !request.hasSink)
-    }
+    func isDecodedFor(_ handler: Handler) -> Bool { handler.wantsPixels || handler.wantsFacts && lacksFacts }
+
+    /// Whether the picture's facts are still to be found.
+    var lacksFacts: Bool { progressive?.facts == nil && !request.hasSink }
 
     /// The priority of the most urgent handler, raised by `boost`.
     var wantedPriority: Priority { handlers.priority.raised(by: boost) }
@@ -369,13 +370,15 @@ extension Job {
         failedAt stage: DownloadResult.Stage? = nil,
         at now: Int64
     ) -> DownloadResult {
-        DownloadResult(
-            image: image, reserved: reserved, bytes: error == nil ? bytes(for: handler, image) : nil, error: error,
+        // A comparison with nil would copy the error.
+        let isWell = if case nil = error { true } else { false }
+        let caching = isWell ? caching : nil
+        return DownloadResult(
+            image: image, reserved: reserved, bytes: isWell ? bytes(for: handler, image) : nil, error: error,
             stage: stage ?? currentStage,
             response: shownResponse, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
-            origin: error == nil ? caching?.origin ?? .network : .network,
-            isOfOriginal: error == nil && caching?.isOfOriginal == true,
-            extended: error == nil ? caching?.extended : nil, isEndUnproven: error == nil && isEndUnproven,
+            origin: caching?.origin ?? .network, isOfOriginal: caching?.isOfOriginal == true,
+            extended: caching?.extended, isEndUnproven: isWell && isEndUnproven,
             timings: timings(for: handler, at: now), metrics: metrics(for: handler), ended: now)
     }
 

@@ -132,6 +132,11 @@ struct Judged: Sendable {
     /// The response with the application's header fields; `nil` if they are unchanged.
     var changed: Response? { change?.response }
 
+    /// Whether a caller with this acceptance takes the response.
+    func isAccepted(by acceptance: Acceptance) -> Bool {
+        status != 304 && acceptance.takes(status: status) && acceptance.takes(type: mimeType)
+    }
+
     /// Returns the reason why a caller with this acceptance refuses the response, or `nil` if it accepts it.
     func refusal(by acceptance: Acceptance) -> DownloadError? {
         // A 304 answers only the caller's own conditional header field, and carries no body (RFC 9110 §15.4.5).

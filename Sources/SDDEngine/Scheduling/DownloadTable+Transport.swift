@@ -59,10 +59,10 @@ extension DownloadTable {
     /// body is not worth reading, unless the job retries.
     mutating func judge(_ job: Job<Recipient>, _ judged: Judged, at now: Int64) {
         job.judged = judged
-        guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
+        guard job.handlers.contains(where: { !judged.isAccepted(by: $0.acceptance) }) else { return }
         if job.isRunning, triesAgain(job, refusing: judged, at: now) { return }
         let handlers = job.handlers
-        job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
+        job.handlers.removeAll { !judged.isAccepted(by: $0.acceptance) }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
             if job.handlers.isEmpty, jobs[job.id.number] != nil {
@@ -157,10 +157,8 @@ extension DownloadTable {
 extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
     mutating func handOut(_ job: Job<Recipient>, at now: Int64) {
-        if job.handlers.contains(where: { $0.keeper != nil }) {
-            keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels })
-        }
-        if !job.handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now) }
+        if job.handlers.haveKeepers { keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels }) }
+        if !job.handlers.wantPixels, !job.lacksFacts || !job.handlers.wantFacts { return endAll(job, at: now) }
         job.handlers.forEach { if !job.isDecodedFor($0) { end($0, of: job, at: now) } }
         job.handlers.removeAll { !job.isDecodedFor($0) }
         queue(job)

@@ -55,6 +55,9 @@ final class CurlTransfer {
         // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer, or is kept: then
         // libcurl does not use the address before `reconnect` replaces it.
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        // Each of these would be counted anew each time that it is read here.
+        let (surroundings, easy, request) = (surroundings, easy, request)
+        let options = surroundings.options
         let kept = easy.shape
         do throws(EasyHandle.Refusal) {
             if kept != nil {
