@@ -90,6 +90,10 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "--wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_",
         "-Xlinker", "--wrap=pthread_mutex_lock", "-Xlinker", "--wrap=pthread_mutex_unlock",
         "-Xlinker", "--wrap=__cxa_guard_acquire", "-Xlinker", "--wrap=__cxa_guard_release",
+        // Freed memory is cached: Sources/CHeap/heap.c.
+        "-Xlinker", "--wrap=malloc", "-Xlinker", "--wrap=calloc",
+        "-Xlinker", "--wrap=realloc", "-Xlinker", "--wrap=posix_memalign",
+        "-Xlinker", "--wrap=free",
         // Half a megabyte of names that nothing asks for.
         "-Xlinker", "--wrap=_swift_stdlib_getScalarName",
     ])
@@ -122,6 +126,9 @@ let package = Package(
         // What runs at a fork, known to the system as soon as the library is loaded.
         .target(name: "CFork", dependencies: ["CSystem"], cSettings: cFlags),
 
+        // A cache of freed memory, for the library and for libcurl.
+        .target(name: "CHeap", cSettings: cFlags),
+
         // Processes that decode apart from the application, and their sandbox.
         .target(name: "CHelper", dependencies: ["CSystem"], cSettings: cFlags),
 
@@ -136,7 +143,8 @@ let package = Package(
         .target(
             name: "SDD",
             dependencies: [
-                "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CHelper", "CSDD", "CSystem",
+                "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CHeap", "CHelper", "CSDD",
+                "CSystem",
             ],
             exclude: ["sdd.ld", "sdd.map"], swiftSettings: strict + implementsHeader, linkerSettings: sharedObject),
 

@@ -389,8 +389,12 @@ for program in "${programs[@]}"; do
 done
 for run in "${runs[@]}"; do
     program=${run% isolated}
-    unset SDD_TEST_ISOLATED
+    unset SDD_TEST_ISOLATED SDD_PLAIN_MALLOC
     if [ "$run" != "$program" ]; then export SDD_TEST_ISOLATED=1; fi
+    # These compare what malloc() has handed out, which includes freed memory that is cached.
+    case $program in
+    test_data_urls | test_queue | test_soak | test_stress | test_transport) export SDD_PLAIN_MALLOC=1 ;;
+    esac
     reset_server "${SDD_TEST_SERVER##*:}"
     reset_server "${SDD_TEST_SERVER_2##*:}"
     status=0 begin=$SECONDS

@@ -13,7 +13,8 @@ if [ $# = 0 ]; then
 fi
 # Names that the headers do not define: a function of a coder's object, a word for any struct, a macro of the program,
 # and environment variables.
-readonly others=(sdd_coder_main sdd_FOUND sdd_struct SDD_GTK_IMPLEMENTATION SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
+readonly others=(sdd_coder_main sdd_FOUND sdd_struct SDD_GTK_IMPLEMENTATION SDD_LIBRARY SDD_LIB_DIR SDD_LOG
+    SDD_CODER_PATH SDD_DECODER SDD_PLAIN_MALLOC)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
