@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from itertools import accumulate, chain, repeat
+from operator import add, attrgetter
+from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _constants as c
 from ._closing import Closing
-from ._errors import ClosedError, check, error_of
+from ._errors import ClosedError, check
 from ._fork import check_generation, generation
 from ._loops import sleep
-from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem
+from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem, items_of
 from ._native import ffi, lib, text
 from ._options import BatchOptions, RowOptions
 from ._plans import names_of, take_request
-from ._results import copy_of, data_of, image_of, origin_of, response_of
 from ._signal import Signal
 from ._structs import Struct
 from ._values import c_text, fits_c, flag, no_option, shown
@@ -34,13 +36,48 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
 """Seconds between two takings in a batch whose items come quickly: each wake costs more than several items."""
 _ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
 _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
+_result_of = attrgetter("result")
+
+
+def _layout() -> Layout:
+    """The numbers of an sdd_batch_item that `items_of()` takes."""
+    form, end = "=", 0
+    for name, code, size in (("index", "q", 8), ("slot", "q", 8), ("width", "i", 4), ("height", "i", 4),
+                             ("colour_kind", "i", 4), ("is_converted", "i", 4)):  # fmt: skip
+        offset = ffi.offsetof("sdd_batch_item", name)
+        form += f"{offset - end}x{code}"
+        end = offset + size
+    return Layout(f"{form}{_ITEM_SIZE - end}x")
+
+
+_NUMBERS = _layout()
 
 
 def _shown_to_c(url: str | None) -> str:
     """What C is given for a URL. A missing one, or a text that cannot be one, is an empty one: only its item fails."""
     if url is None or isinstance(url, str) and not fits_c(url):
         return ""
+    if not isinstance(url, str):
+        raise TypeError(f"a URL must be a text, not {shown(url)}")
     return url
+
+
+def _texts(urls: tuple[str, ...]) -> tuple[bytes, Any]:
+    """Texts in one memory, each with a NUL at its end, and the array of their addresses: nothing is made for each."""
+    try:
+        joined = "\0".join(chain(urls, ("",)))
+        memory = joined.encode()
+        are_good = memory.count(0) == len(urls)
+    except (TypeError, UnicodeEncodeError):
+        are_good = False
+    if not are_good:
+        urls = tuple(map(_shown_to_c, urls))
+        joined = "\0".join(chain(urls, ("",)))
+        memory = joined.encode()
+    lengths: Iterable[int] = map(len, urls if joined.isascii() else memory.split(b"\0")[:-1])
+    begin = int(ffi.cast("uintptr_t", ffi.from_buffer(memory)))
+    begins = map(add, accumulate(lengths, initial=begin), itertools.count())
+    return memory, ffi.new("uintptr_t[]", list(begins))
 
 
 class _Source:
@@ -48,17 +85,22 @@ class _Source:
 
     def __init__(self, urls: Iterable[str], config: Struct) -> None:
         self.error: BaseException | None = None
-        self._sequence: Sequence[str] | None = None
-        self._given: dict[int, str] = {}
+        self.take_url: Callable[[int], str]
+        """Gives the URL with an index, which is asked for once."""
         if isinstance(urls, (str, bytes)) or not isinstance(urls, Iterable):
             raise TypeError(f"urls must be a list or another iterable of texts, not {shown(urls)}")
         if isinstance(urls, (list, tuple)):
-            self._sequence = tuple(urls)
-            config.set_texts("urls", "count", map(_shown_to_c, self._sequence))
+            sequence = tuple(urls)
+            if sequence:
+                memory, begins = map(config.keep, _texts(sequence))
+                config.c.urls, config.c.count = ffi.cast("const char *const *", begins), len(sequence)
+            self.take_url = sequence.__getitem__
         else:
             self._iterator = iter(urls)
             self._count = 0
             self._memory: Any = None
+            self._given: dict[int, str] = {}
+            self.take_url = self._given.pop
             self._callback = ffi.callback("sdd_batch_next_fn", self._next)
             config.c.next = self._callback
 
@@ -76,9 +118,6 @@ class _Source:
         self._given[self._count] = url
         self._count += 1
         return 1
-
-    def take_url(self, index: int) -> str:
-        return self._sequence[index] if self._sequence is not None else self._given.pop(index)
 
 
 class Batch(Closing, Generic[Good]):
@@ -145,9 +184,10 @@ class Batch(Closing, Generic[Good]):
             return False
         check(status)
         number = count[0]
-        # The owners of the results, made in one call of C. An item has references of its own to what it needs.
-        owners = list(map(ffi.gc, [items[index].result for index in range(number)], repeat(lib.sdd_result_release)))
-        self._items.extend([self._item(items[index], owner) for index, owner in enumerate(owners)])
+        # The owners of the results, made in one call of C.
+        owners = list(map(ffi.gc, map(_result_of, items[0:number]), repeat(lib.sdd_result_release)))
+        numbers = _NUMBERS.iter_unpack(ffi.buffer(items, number * _ITEM_SIZE))
+        self._items.extend(items_of(self._kind, owners, numbers, self._source.take_url))
         self._taken += number
         if self._is_paced and self._taken > _TAKEN:
             self._set_pause(number)
@@ -166,42 +206,13 @@ class Batch(Closing, Generic[Good]):
         if number < _TAKEN:
             self._next_take = time.monotonic() + self._pause
 
-    def _item(self, taken: Any, result: Any) -> Any:
-        failure = result.failure
-        made: Any = FailedItem() if failure.status else self._kind()
-        made.index = index = taken.index
-        made.url = url = self._source.take_url(index)
-        made.size = (taken.width, taken.height)
-        made.origin = origin_of(result.origin)
-        made.http_status = failure.http_status
-        made.seconds = result.metrics.total_us / 1e6
-        made._metrics = copy_of(result.metrics)
-        made._address = text(result.metrics.remote_address)
-        made.response = response_of(result)
-        row = taken.slot if self._kind is RowItem and taken.slot >= 0 else None
-        if failure.status:
-            made.error, made.row = error_of(failure, url), row
-        elif self._kind is RowItem:
-            made.row = row
-            made._colour_kind, made.is_converted = taken.colour_kind, bool(taken.is_converted)
-        elif self._kind is BytesItem:
-            made.data = data_of(result) if result.bytes else memoryview(b"")
-        else:
-            made.image = image_of(result)
-        return made
-
-    def _ready(self) -> Iterator[Good | FailedItem]:
-        """The items that are taken already, some of which another thread may take first."""
-        while True:
-            try:
-                item = self._items.popleft()
-            except IndexError:
-                return
-            yield item
-
     async def __aiter__(self) -> AsyncIterator[Good | FailedItem]:
         while True:
-            for item in self._ready():
+            while True:
+                try:
+                    item = self._items.popleft()
+                except IndexError:  # or another task has taken the last
+                    break
                 yield item
             if self._is_over:
                 return
@@ -213,7 +224,12 @@ class Batch(Closing, Generic[Good]):
 
     def __iter__(self) -> Iterator[Good | FailedItem]:
         while True:
-            yield from self._ready()
+            while True:
+                try:
+                    item = self._items.popleft()
+                except IndexError:  # or another thread has taken the last
+                    break
+                yield item
             if self._is_over:
                 return
             pause = self._next_take - time.monotonic()

@@ -56,19 +56,23 @@ _SHOWN_SIDE = 1024
 
 def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
     """A read-only view of memory of the library, which keeps `owner` alive as long as anything uses the view."""
-    kept = ffi.gc(pointer, lambda _, owner=owner: None)
-    return memoryview(ffi.buffer(kept, size)).toreadonly()
+    # The function for the end does nothing; it holds the owner, and a method of a tuple does that with the least work.
+    return memoryview(ffi.buffer(ffi.gc(pointer, (owner,).count), size)).toreadonly()
 
 
-def view_of_bytes(owner: Any) -> memoryview:
-    """A read-only view of an sdd_bytes whose reference belongs to the object `owner`."""
-    size = lib.sdd_bytes_size(owner)
-    return owned_view(lib.sdd_bytes_data(owner), size, owner) if size else memoryview(b"")
+_size_of, _data_of = lib.sdd_bytes_size, lib.sdd_bytes_data
+
+
+def view_of_bytes(pointer: Any, owner: Any) -> memoryview:
+    """A read-only view of an sdd_bytes, whose reference belongs to the object `owner`, or to something of it."""
+    size = _size_of(pointer)
+    return owned_view(_data_of(pointer), size, owner) if size else memoryview(b"")
 
 
 def bytes_view(handle: Any) -> memoryview:
     """A read-only view of an sdd_bytes. Takes over one reference, which is released with the view."""
-    return view_of_bytes(ffi.gc(handle, lib.sdd_bytes_release))
+    owner = ffi.gc(handle, lib.sdd_bytes_release)
+    return view_of_bytes(owner, owner)
 
 
 class Image:

@@ -83,7 +83,7 @@ class Result:
     @property
     def metrics(self) -> Metrics:
         """How long the stages took, and what the transfer cost."""
-        return metrics_of(self._metrics, self._address)
+        return metrics_of_copy(self._metrics, self._address)
 
     def __repr__(self) -> str:
         return f"<sdd.Result {self.url} {self.image or ('%d bytes' % len(self.data or b''))}>"
@@ -96,14 +96,18 @@ _COUNTS = [field.name for field in fields(Metrics) if field.name in _FIELDS and 
 _ORIGINS = {member.value: member for member in Origin}
 
 
-def metrics_of(copy: bytes, address: str) -> Metrics:
-    """The metrics of a copy of an sdd_metrics, whose text it does not have."""
-    given = ffi.from_buffer("sdd_metrics *", copy)
+def metrics_of(given: Any, address: str) -> Metrics:
+    """The metrics of an sdd_metrics, with its text."""
     values: dict[str, Any] = {name: getattr(given, f"{name}_us") / 1e6 for name in _SECONDS}
     values.update({name: getattr(given, name) for name in _COUNTS})
     values.update(connection_reused=bool(given.connection_reused), is_end_unproven=bool(given.end_unproven),
                   remote_address=address)  # fmt: skip
     return Metrics(**values)
+
+
+def metrics_of_copy(copy: bytes, address: str) -> Metrics:
+    """The metrics of a copy of an sdd_metrics, whose text it does not have."""
+    return metrics_of(ffi.from_buffer("sdd_metrics *", copy), address)
 
 
 def copy_of(metrics: Any) -> bytes:
@@ -122,7 +126,8 @@ def image_of(given: Any) -> Image:
 
 def data_of(given: Any) -> memoryview:
     """The bytes of an sdd_result that has some, with a reference of their own."""
-    return view_of_bytes(owned(given.bytes, lib.sdd_bytes_retain, lib.sdd_bytes_release))
+    owner = owned(given.bytes, lib.sdd_bytes_retain, lib.sdd_bytes_release)
+    return view_of_bytes(owner, owner)
 
 
 def response_of(given: Any) -> Response | None:
