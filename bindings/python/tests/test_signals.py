@@ -221,7 +221,7 @@ def test_a_lock_is_given_back(name: str) -> None:
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [(ThreadWaiter, "finish"), (EventQueue, "take"), (Pump, "_take_actions"), (Pump, "_stop_waiting")],
+    [(ThreadWaiter, "finish"), (EventQueue, "take"), (Pump, "_take_steps"), (Pump, "_stop_waiting")],
     ids=lambda part: part if isinstance(part, str) else part.__name__,
 )
 def test_an_exception_in_a_delivery(

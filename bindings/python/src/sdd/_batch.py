@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from itertools import accumulate, chain, repeat
 from operator import add, attrgetter
-from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _constants as c
@@ -22,7 +21,7 @@ from ._native import ffi, lib, text
 from ._options import BatchOptions, RowOptions
 from ._plans import names_of, take_request
 from ._signal import Signal
-from ._structs import Struct
+from ._structs import Struct, layout_of
 from ._values import c_text, fits_c, flag, no_option, shown
 
 if TYPE_CHECKING:
@@ -37,20 +36,7 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
 _ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
 _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 _result_of = attrgetter("result")
-
-
-def _layout() -> Layout:
-    """The numbers of an sdd_batch_item that `items_of()` takes."""
-    form, end = "=", 0
-    for name, code, size in (("index", "q", 8), ("slot", "q", 8), ("width", "i", 4), ("height", "i", 4),
-                             ("colour_kind", "i", 4), ("is_converted", "i", 4)):  # fmt: skip
-        offset = ffi.offsetof("sdd_batch_item", name)
-        form += f"{offset - end}x{code}"
-        end = offset + size
-    return Layout(f"{form}{_ITEM_SIZE - end}x")
-
-
-_NUMBERS = _layout()
+_NUMBERS = layout_of("sdd_batch_item", "index", "slot", "width", "height", "colour_kind", "is_converted")
 
 
 def _shown_to_c(url: str | None) -> str:

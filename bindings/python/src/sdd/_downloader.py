@@ -16,16 +16,19 @@ from ._items import BytesItem, PictureItem
 from ._native import ffi, lib
 from ._plans import Plans, download_plan
 from ._previews import Previews
-from ._pump import Listener, Pump
-from ._results import Result, image_of, result_of
+from ._pump import Pump
+from ._results import Result, picture_of, result_of
 from ._structs import Struct
 from ._values import c_text, flag, in_range, shown
-from ._waiters import Preview, Progress
+from ._waiters import Preview, Progress, listener_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import BatchOptions, DownloaderOptions, DownloadOptions
+
+
+_submit = lib.sdd_downloader_submit
 
 
 @takes("DownloaderOptions")
@@ -52,9 +55,6 @@ class Downloader(Closing):
 
     # ---- requests
 
-    def _submit(self, request: Any) -> int:
-        return lib.sdd_downloader_submit(self._pump.handle, request)  # type: ignore[no-any-return]
-
     @takes("DownloadOptions")
     async def fetch(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
                     **options: Unpack[DownloadOptions]) -> Result:  # fmt: skip
@@ -62,38 +62,38 @@ class Downloader(Closing):
 
         `progress(received, expected)` and `preview(image)` are called on the loop's thread while it arrives.
         """
-        plan, listener = self._plans.get(options), Listener(progress, preview)
-        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
+        pump, plan, listener = self._pump, self._plans.get(options), listener_of(progress, preview)
+        return await pump.run(_submit, pump.handle, plan, url, listener.bits, result_of, listener)
 
     @takes("DownloadOptions")
     def fetch_sync(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
                    **options: Unpack[DownloadOptions]) -> Result:  # fmt: skip
         """`fetch()` for plain threads: blocks until the end."""
-        plan, listener = self._plans.get(options), Listener(progress, preview)
-        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
+        pump, plan, listener = self._pump, self._plans.get(options), listener_of(progress, preview)
+        return pump.run_sync(_submit, pump.handle, plan, url, listener.bits, result_of, listener)
 
     @takes("DownloadOptions")
     async def fetch_bytes(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Result:
         """Downloads a body without decoding it: the result has `data` and no `image`."""
-        plan, listener = self._plans.get(options), Listener(progress)
+        pump, plan, listener = self._pump, self._plans.get(options), listener_of(progress)
         bits = listener.bits | c.OPTION_BYTES_ONLY
-        return await self._pump.run(self._submit, plan, url, bits, result_of, listener)
+        return await pump.run(_submit, pump.handle, plan, url, bits, result_of, listener)
 
     @takes("DownloadOptions")
     def fetch_bytes_sync(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Result:
         """`fetch_bytes()` for plain threads: blocks until the end."""
-        plan, listener = self._plans.get(options), Listener(progress)
+        pump, plan, listener = self._pump, self._plans.get(options), listener_of(progress)
         bits = listener.bits | c.OPTION_BYTES_ONLY
-        return self._pump.run_sync(self._submit, plan, url, bits, result_of, listener)
+        return pump.run_sync(_submit, pump.handle, plan, url, bits, result_of, listener)
 
     @takes("DownloadOptions")
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Previews:
         """Downloads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
+        return Previews(self._pump, _submit, self._pump.handle, self._plans.get(options), url, picture_of, progress)
 
     @takes("BatchOptions")
     def fetch_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:

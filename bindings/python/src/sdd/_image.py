@@ -54,19 +54,24 @@ _SHOWN_SIDE = 1024
 """Most pixels of a side of the picture that a notebook shows."""
 
 
-def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
-    """A read-only view of memory of the library, which keeps `owner` alive as long as anything uses the view."""
-    # The function for the end does nothing; it holds the owner, and a method of a tuple does that with the least work.
-    return memoryview(ffi.buffer(ffi.gc(pointer, (owner,).count), size)).toreadonly()
-
-
+_gc, _buffer = ffi.gc, ffi.buffer
 _size_of, _data_of = lib.sdd_bytes_size, lib.sdd_bytes_data
 
 
+def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
+    """A read-only view of memory of the library, which keeps `owner` alive as long as anything uses the view.
+
+    The function for its end does nothing: it holds the owner. A method of a tuple does that with the least work.
+    """
+    return memoryview(_buffer(_gc(pointer, (owner,).count), size)).toreadonly()
+
+
 def view_of_bytes(pointer: Any, owner: Any) -> memoryview:
-    """A read-only view of an sdd_bytes, whose reference belongs to the object `owner`, or to something of it."""
+    """A read-only view of an sdd_bytes, or NULL, whose reference belongs to the object `owner`."""
     size = _size_of(pointer)
-    return owned_view(_data_of(pointer), size, owner) if size else memoryview(b"")
+    if not size:
+        return memoryview(b"")
+    return memoryview(_buffer(_gc(_data_of(pointer), (owner,).count), size)).toreadonly()  # as owned_view()
 
 
 def bytes_view(handle: Any) -> memoryview:

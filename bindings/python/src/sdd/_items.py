@@ -133,8 +133,7 @@ class BytesItem(Item):
         """The body, read-only, without a copy."""
         data: memoryview | None = self._made
         if data is None:
-            given = self._result.bytes
-            self._made = data = view_of_bytes(given, self._result) if given else memoryview(b"")
+            self._made = data = view_of_bytes(self._result.bytes, self._result)
         return data
 
     def __repr__(self) -> str:

@@ -20,11 +20,10 @@ from ._native import ffi, lib
 from ._plans import Plans, load_plan
 from ._prefetch import PrefetchReport, prefetch_plan
 from ._previews import Previews
-from ._pump import Listener
-from ._results import Result, image_of, result_of
+from ._results import Result, picture_of, result_of
 from ._structs import Choices, Struct
 from ._values import c_text, flag, shown
-from ._waiters import Preview, Progress
+from ._waiters import Preview, Progress, listener_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 _POLICIES = Choices("fail_policy", back_off=c.FAIL_POLICY_BACK_OFF, sdwebimage=c.FAIL_POLICY_SDWEBIMAGE,
                     none=c.FAIL_POLICY_NONE)  # fmt: skip
+
+
+_submit = lib.sdd_loader_submit
 
 
 @takes("DownloaderOptions")
@@ -74,9 +76,6 @@ class Loader(Closing):
 
     # ---- loads
 
-    def _submit(self, request: Any) -> int:
-        return lib.sdd_loader_submit(self._handle, request)  # type: ignore[no-any-return]
-
     @takes("LoadOptions")
     async def load(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
                    **options: Unpack[LoadOptions]) -> Image:  # fmt: skip
@@ -85,34 +84,34 @@ class Loader(Closing):
         `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown. So is
         `preview(image)`, with each preview while the picture arrives.
         """
-        plan, listener = self._plans.get(options), Listener(progress, preview)
-        return await self._pump.run(self._submit, plan, url, listener.bits, image_of, listener)
+        plan, listener = self._plans.get(options), listener_of(progress, preview)
+        return await self._pump.run(_submit, self._handle, plan, url, listener.bits, picture_of, listener)
 
     @takes("LoadOptions")
     def load_sync(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
                   **options: Unpack[LoadOptions]) -> Image:  # fmt: skip
         """`load()` for plain threads: blocks until the end. `progress` is called on this thread."""
-        plan, listener = self._plans.get(options), Listener(progress, preview)
-        return self._pump.run_sync(self._submit, plan, url, listener.bits, image_of, listener)
+        plan, listener = self._plans.get(options), listener_of(progress, preview)
+        return self._pump.run_sync(_submit, self._handle, plan, url, listener.bits, picture_of, listener)
 
     @takes("LoadOptions")
     async def fetch(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
                     **options: Unpack[LoadOptions]) -> Result:  # fmt: skip
         """Loads a picture, and gives it with its bytes, response, metrics and origin."""
-        plan, listener = self._plans.get(options), Listener(progress, preview)
-        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
+        plan, listener = self._plans.get(options), listener_of(progress, preview)
+        return await self._pump.run(_submit, self._handle, plan, url, listener.bits, result_of, listener)
 
     @takes("LoadOptions")
     def fetch_sync(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
                    **options: Unpack[LoadOptions]) -> Result:  # fmt: skip
         """`fetch()` for plain threads: blocks until the end."""
-        plan, listener = self._plans.get(options), Listener(progress, preview)
-        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
+        plan, listener = self._plans.get(options), listener_of(progress, preview)
+        return self._pump.run_sync(_submit, self._handle, plan, url, listener.bits, result_of, listener)
 
     @takes("LoadOptions")
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
         """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
+        return Previews(self._pump, _submit, self._handle, self._plans.get(options), url, picture_of, progress)
 
     @takes("BatchOptions")
     def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
@@ -131,7 +130,7 @@ class Loader(Closing):
         `progress(finished, total)` counts URLs.
         """
         plan, make = prefetch_plan(urls, to, dict(options))
-        return await self._pump.run(self._submit_list, plan, "", 0, make, Listener(progress))
+        return await self._pump.run(lib.sdd_prefetch, self._handle, plan, "", 0, make, listener_of(progress))
 
     @takes("PrefetchOptions")
     def prefetch_sync(
@@ -140,10 +139,7 @@ class Loader(Closing):
     ) -> PrefetchReport:  # fmt: skip
         """`prefetch()` for plain threads: blocks until the end."""
         plan, make = prefetch_plan(urls, to, dict(options))
-        return self._pump.run_sync(self._submit_list, plan, "", 0, make, Listener(progress))
-
-    def _submit_list(self, request: Any) -> int:
-        return lib.sdd_prefetch(self._handle, request)  # type: ignore[no-any-return]
+        return self._pump.run_sync(lib.sdd_prefetch, self._handle, plan, "", 0, make, listener_of(progress))
 
     # ---- failed URLs
 

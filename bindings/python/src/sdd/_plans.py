@@ -88,16 +88,30 @@ def header_array(struct: Struct, headers: object) -> None:
     struct.c.headers, struct.c.header_count = array, len(headers)
 
 
-class Plan:
-    """A request without its URL. `c` is the request; set its url and option bits and submit it at once."""
+_new, _cast, _POINTER = ffi.new, ffi.cast, ffi.typeof("void *")
 
-    __slots__ = ("c", "struct", "bits", "has_url")
+
+class Plan:
+    """A request without its URL."""
+
+    __slots__ = ("struct", "_kind", "_c", "_bits", "_has_url")
 
     def __init__(self, struct: Struct, bits: int, has_url: bool = True) -> None:
         self.struct = struct
-        self.c = struct.c
-        self.bits = bits
-        self.has_url = has_url
+        self._kind = ffi.typeof(struct.c)
+        self._c = struct.c[0]
+        self._bits = bits
+        self._has_url = has_url
+
+    def request(self, url: str, bits: int, key: int) -> tuple[Any, Any]:
+        """The request to submit, with the key as its user_data, and the memory of its URL."""
+        request = _new(self._kind, self._c)
+        request.user_data = _cast(_POINTER, key)
+        if not self._has_url:
+            return request, None
+        request.options = self._bits | bits
+        memory = request.url = c_text(url, "url")
+        return request, memory
 
 
 def names_of(options: Any) -> frozenset[str]:
@@ -191,9 +205,12 @@ class Plans:
 
     def __init__(self, make: Callable[[dict[str, Any]], Plan]) -> None:
         self._make = make
+        self._plain = make({})
         self._kept: dict[tuple[tuple[str, object], ...], Plan] = {}
 
     def get(self, options: Mapping[str, object]) -> Plan:
+        if not options:
+            return self._plain
         key = tuple(options.items())
         try:
             plan = self._kept.get(key)

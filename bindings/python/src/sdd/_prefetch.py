@@ -52,7 +52,7 @@ class PrefetchReport:
 
 def prefetch_plan(
     urls: Iterable[str], to: str, options: dict[str, Any]
-) -> tuple[Plan, Callable[[Any], PrefetchReport]]:
+) -> tuple[Plan, Callable[[Any, str], PrefetchReport]]:
     """A list, and what makes its report."""
     made = Struct("sdd_prefetch_list")
     given = texts("urls", urls)
@@ -64,7 +64,7 @@ def prefetch_plan(
     return Plan(made, made.c.options, has_url=False), functools.partial(_report_of, given)
 
 
-def _report_of(urls: list[str], report: Any) -> PrefetchReport:
+def _report_of(urls: list[str], report: Any, _: str) -> PrefetchReport:
     """Copies the report of a list that has ended."""
     outcomes = [_outcome_of(url, report.outcomes[index]) for index, url in enumerate(urls)]
     return PrefetchReport(report.total, report.skipped, outcomes)

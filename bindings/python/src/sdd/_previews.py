@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 from ._image import Image
 from ._loops import Flag
 from ._plans import Plan
-from ._pump import Listener, Make, Pump, Submit
-from ._waiters import Progress
+from ._pump import Pump, Submit
+from ._waiters import Listener, Make, Progress
 
 
 class Previews:
@@ -18,12 +19,12 @@ class Previews:
     is raised in place of the picture. Leaving the loop early cancels the request.
     """
 
-    def __init__(self, pump: Pump, submit: Submit, plan: Plan, url: str, make: Make,
+    def __init__(self, pump: Pump, submit: Submit, target: Any, plan: Plan, url: str, make: Make,
                  progress: Progress | None) -> None:  # fmt: skip
-        self._start = (pump, submit, plan, url, make, progress)
+        self._start = (pump, submit, target, plan, url, make, progress)
 
     async def __aiter__(self) -> AsyncIterator[Image]:
-        pump, submit, plan, url, make, progress = self._start
+        pump, submit, target, plan, url, make, progress = self._start
         newest: list[Image] = []
         changed = Flag()
 
@@ -32,8 +33,7 @@ class Previews:
             changed.set()
 
         listener = Listener(progress, show)
-        pump.check_usable()
-        token, waiter = pump.start(submit, plan, url, listener.bits, make, listener)
+        token, waiter = pump.start(submit, target, plan, url, listener.bits, make, listener)
         waiter.when_done(changed.set)
         try:
             while not waiter.is_done:
@@ -46,14 +46,14 @@ class Previews:
         yield await waiter.wait()
 
     def __iter__(self) -> Iterator[Image]:
-        pump, submit, plan, url, make, progress = self._start
+        pump, submit, target, plan, url, make, progress = self._start
         newest: list[Image] = []
 
         def show(image: Image) -> None:
             newest[:] = [image]
 
         listener = Listener(progress, show)
-        token, waiter = pump.start_sync(submit, plan, url, listener.bits, make, listener)
+        token, waiter = pump.start_sync(submit, target, plan, url, listener.bits, make, listener)
         try:
             for _ in pump.steps(token, waiter):
                 if newest:

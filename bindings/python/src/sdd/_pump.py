@@ -6,7 +6,7 @@ readable takes all events that wait, and hands each to what waits for it, in whi
 
 from __future__ import annotations
 
-import functools
+import itertools
 import logging
 import threading
 import weakref
@@ -25,9 +25,9 @@ from ._plans import Plan
 from ._results import error_of, image_of
 from ._signal import Nudge, Signal
 from ._structs import Struct
-from ._values import c_text, shown
+from ._values import c_text
 from ._words import in_python
-from ._waiters import Preview, Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
+from ._waiters import Listener, Make, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
 
 Value = TypeVar("Value")
 
@@ -35,18 +35,16 @@ _log = logging.getLogger("sdd")
 _LEVELS = {c.LOG_ERROR: logging.ERROR, c.LOG_WARNING: logging.WARNING, c.LOG_INFO: logging.INFO,
            c.LOG_DEBUG: logging.DEBUG}  # fmt: skip
 
-_ENDS = (c.EVENT_COMPLETED, c.EVENT_PREFETCH_COMPLETED)
+_COMPLETED, _LIST_COMPLETED = c.EVENT_COMPLETED, c.EVENT_PREFETCH_COMPLETED
+_OK = c.OK
 _TAKINGS = 16
 """Most times that events are taken before what follows from them is done."""
 
-Submit = Callable[[Any], int]
-"""Submits a request: takes its address, returns the token, or 0 after a failed call."""
+Submit = Callable[[Any, Any], int]
+"""Submits a request: takes its object and the address of the request, returns the token, or 0 after a failed call."""
 
-Make = Callable[[Any], Any]
-"""Copies what is wanted from the sdd_result of a request, or the sdd_prefetch_report of a list, that has not failed."""
-
-Action = Callable[[Any], object]
-"""Something to do after events were taken. Its argument is the loop whose thread does it, or None."""
+Call = Callable[[Any], object]
+"""A call of the application's. Its argument is the loop whose thread makes it, or None."""
 
 
 def _ignore_notice(notice: Any, user_data: Any) -> None:
@@ -56,35 +54,16 @@ def _ignore_notice(notice: Any, user_data: Any) -> None:
 _OBSERVER = ffi.callback("sdd_observer_fn", _ignore_notice)
 
 
-class Listener:
-    """The reports that an application wants about one request, besides its end."""
+class _Taken:
+    """What follows from events that were taken, in their order. Nothing leaves it before it is done."""
 
-    __slots__ = ("progress", "preview")
+    __slots__ = ("steps", "elsewhere")
 
-    def __init__(self, progress: Progress | None = None, preview: Preview | None = None) -> None:
-        if progress is not None and not callable(progress):
-            raise TypeError(f"progress must be a function, not {shown(progress)}")
-        if preview is not None and not callable(preview):
-            raise TypeError(f"preview must be a function, not {shown(preview)}")
-        self.progress = progress
-        self.preview = preview
-
-    @property
-    def bits(self) -> int:
-        return (c.OPTION_PROGRESS_EVENTS if self.progress else 0) | (c.OPTION_PREVIEW_EVENTS if self.preview else 0)
-
-
-class _Request:
-    """A request under way."""
-
-    __slots__ = ("waiter", "make", "listener", "cached")
-
-    def __init__(self, waiter: Waiter, make: Make, listener: Listener) -> None:
-        self.waiter = waiter
-        self.make = make
-        self.listener = listener
-        self.cached: Any = None
-        """With `refresh`: the outcome made from the cached picture."""
+    def __init__(self) -> None:
+        self.steps: deque[tuple[int, Any, Any, Any]] = deque()
+        """An end: its key, waiter, value and error. A call of the application's: 0, the call, None and None."""
+        self.elsewhere: dict[Any, list[tuple[TaskWaiter, Any, BaseException | None]]] = {}
+        """The ends of tasks of other loops, by their loop, which are told of all of them together."""
 
 
 class _Resources:
@@ -136,12 +115,15 @@ class Pump:
         self.handle = out[0]
         self.made_in = generation()
         self._resources = _Resources(self.handle)
+        self._watches = self._resources.watches
         self._end = weakref.finalize(self, self._resources.end)
         self._signal = Signal(lib.sdd_downloader_event_fd(self.handle))
         self.is_closed = False
-        self._requests: dict[int, _Request] = {}
+        self._keys = itertools.count(1)
+        self._requests: dict[int, Waiter] = {}
+        """Those under way, by the keys that are their user_data."""
         self._lock = Lock()
-        """Held while requests are submitted and events are taken, so that no end overtakes its token."""
+        """Held while events are taken."""
         self._leader: dict[str, int] = {}
         """The plain thread that polls for all others: {"thread": its identity}, or nothing."""
         self._nudge = Nudge()
@@ -158,29 +140,25 @@ class Pump:
 
     # ---- requests
 
-    def _submit(self, submit: Submit, plan: Plan, url: str, bits: int, waiter: Waiter, make: Make,
-                listener: Listener) -> int:  # fmt: skip
-        memory = c_text(url, "url") if plan.has_url else ffi.NULL
-        return self._lock.held(self._submit_now, submit, plan, memory, bits, _Request(waiter, make, listener))
+    def _submit(self, submit: Submit, target: Any, plan: Plan, bits: int, waiter: Waiter) -> int:
+        """Submits a request. What waits for it is known by a key before, so that no end overtakes it."""
+        key = next(self._keys)
+        request, memory = plan.request(waiter.url, bits, key)
+        try:
+            self._requests[key] = waiter
+            token = waiter.token = submit(target, request)
+            if token:
+                return token
+            raise call_error()
+        except BaseException:  # also out of a signal handler, after the call
+            self._requests.pop(key, None)
+            self.cancel(waiter.token)
+            raise
 
-    def _submit_now(self, submit: Submit, plan: Plan, url: Any, bits: int, waiting: _Request) -> int:
-        if self.is_closed:
-            raise ClosedError("The loader or downloader is closed.", status=c.ERROR_CLOSED)
-        request = plan.c
-        if plan.has_url:
-            request.url = url
-            request.options = plan.bits | bits
-        token = submit(request)
-        if token:
-            self._requests[token] = waiting
-            return token
-        raise call_error()
-
-    async def run(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
+    async def run(self, submit: Submit, target: Any, plan: Plan, url: str, bits: int, make: Callable[[Any, str], Value],
                   listener: Listener) -> Value:  # fmt: skip
         """Submits a request and awaits its end. Cancelling the task cancels the request."""
-        self.check_usable()
-        token, waiter = self.start(submit, plan, url, bits, make, listener)
+        token, waiter = self.start(submit, target, plan, url, bits, make, listener)
         try:
             value: Value = await waiter.wait()
             return value
@@ -189,20 +167,22 @@ class Pump:
             waiter.give_up()
             raise
 
-    def start(self, submit: Submit, plan: Plan, url: str, bits: int, make: Make,
+    def start(self, submit: Submit, target: Any, plan: Plan, url: str, bits: int, make: Make,
               listener: Listener) -> tuple[int, TaskWaiter]:  # fmt: skip
         """Submits a request for a task, which then waits, or cancels the request."""
-        waiter = waiter_of_task()
-        if waiter.loop not in self._resources.watches:
+        if self.is_closed or self.made_in != generation():
+            self.check_usable()
+        waiter = waiter_of_task(url, make, listener)
+        if waiter.loop not in self._watches:
             self._watch(waiter)
-        return self._submit(submit, plan, url, bits, waiter, make, listener), waiter
+        return self._submit(submit, target, plan, bits, waiter), waiter
 
-    def run_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
-                 listener: Listener) -> Value:  # fmt: skip
+    def run_sync(self, submit: Submit, target: Any, plan: Plan, url: str, bits: int,
+                 make: Callable[[Any, str], Value], listener: Listener) -> Value:  # fmt: skip
         """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
         token = 0
         try:
-            token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
+            token, waiter = self.start_sync(submit, target, plan, url, bits, make, listener)
             for _ in self.steps(token, waiter):
                 pass
         except BaseException:
@@ -211,12 +191,12 @@ class Pump:
         value: Value = waiter.outcome()
         return value
 
-    def start_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Make,
+    def start_sync(self, submit: Submit, target: Any, plan: Plan, url: str, bits: int, make: Make,
                    listener: Listener) -> tuple[int, ThreadWaiter]:  # fmt: skip
         """Submits a request for a plain thread, which then goes through `steps()`."""
         self.check_usable()
-        waiter = ThreadWaiter()
-        return self._submit(submit, plan, url, bits, waiter, make, listener), waiter
+        waiter = ThreadWaiter(url, make, listener)
+        return self._submit(submit, target, plan, bits, waiter), waiter
 
     @staticmethod
     def cancel(token: int) -> None:
@@ -225,9 +205,9 @@ class Pump:
 
     def cancel_those_of(self, loop: Any) -> None:
         """Cancels the requests of a loop that is closed: their tasks never go on."""
-        for token, request in list(self._requests.items()):
-            if isinstance(request.waiter, TaskWaiter) and request.waiter.loop is loop:
-                self.cancel(token)
+        for waiter in list(self._requests.values()):
+            if waiter.loop is loop:
+                self.cancel(waiter.token)
 
     def steps(self, token: int, waiter: ThreadWaiter) -> Iterator[None]:
         """Waits for the end of a request. Each step but the first comes after something has happened."""
@@ -267,21 +247,20 @@ class Pump:
                 waiter.bell.wait()
 
     def _stop_waiting(self, token: int, led_before: bool) -> None:
-        if token not in self._followers:
-            return
+        """Another thread must poll from now on, unless one does. Can be called again if it fails."""
         if not led_before and self._leader.get("thread") == threading.get_ident():
             self._leader.pop("thread", None)
-        # Another thread must poll from now on. It was a follower before it found that one led.
-        for other, follower in list(self._followers.items()):
-            if other != token:
+        self._followers.pop(token, None)
+        # A thread that found one that led was a follower before. One that is rung and goes does the same for the next.
+        if not self._leader:
+            for follower in list(self._followers.values()):
                 follower.bell.ring()
                 break
-        self._followers.pop(token, None)
 
     # ---- events
 
     def _watch(self, waiter: TaskWaiter) -> None:
-        watches = self._resources.watches
+        watches = self._watches
         for loop, other in list(watches.items()):  # other threads may do the same
             if other.is_over:
                 watches.pop(loop, None)
@@ -293,50 +272,58 @@ class Pump:
 
     def drain(self, loop: Any) -> None:
         """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""
-        in_any_case(self._hand_out, loop, deque())
+        in_any_case(self._hand_out, loop, _Taken())
 
-    def _hand_out(self, loop: Any, actions: deque[tuple[bool, Action]]) -> None:
-        """Takes events and does what follows from them. Can be called again, with the same actions, if it fails."""
-        self._lock.held(self._take_events, actions)
+    def _hand_out(self, loop: Any, taken: _Taken) -> None:
+        """Takes events and does what follows from them. Can be called again, with the same object, if it fails."""
+        self._lock.held(self._take_events, taken)
         # Without the lock, since functions of the application may use this downloader.
-        while actions:
-            is_end, action = actions[0]
-            if not is_end:  # is not done twice
-                actions.popleft()
-            action(loop)
-            if is_end:  # is not left out
-                actions.popleft()
+        steps, requests = taken.steps, self._requests
+        while steps:
+            key, waiter, value, error = steps[0]
+            if not key:  # is not done twice
+                steps.popleft()
+                self._tell_elsewhere(taken)
+                waiter(loop)
+                continue
+            if waiter.loop is loop or waiter.loop is None:
+                waiter.finish(value, error)
+            else:  # a task's
+                taken.elsewhere.setdefault(waiter.loop, []).append((waiter, value, error))
+            requests.pop(key, None)
+            steps.popleft()  # is not left out
+        self._tell_elsewhere(taken)
         if loop is not None and self._followers:
             self._nudge.send()
 
-    def _take_events(self, actions: deque[tuple[bool, Action]]) -> None:
+    @staticmethod
+    def _tell_elsewhere(taken: _Taken) -> None:
+        for loop, ends in list(taken.elsewhere.items()):
+            ends[0][0].finish_all(ends)
+            taken.elsewhere.pop(loop, None)
+
+    def _take_events(self, taken: _Taken) -> None:
         if self.is_closed:
             return
         # The last time finds none, unless they come without end: then the descriptor stays readable.
         for _ in range(_TAKINGS):
             if not self._events.take():
                 break
-            self._take_actions(actions)
+            self._take_steps(taken.steps)
 
-    def _take_actions(self, actions: deque[tuple[bool, Action]]) -> None:
-        for event in self._events:
-            token, kind = event.token, event.kind
-            request = self._requests.get(token)
-            if kind in _ENDS and request is not None:
-                value, error = _outcome(request, event)
-                actions.append((True, functools.partial(self._tell, token, request, value, error)))
-            elif kind == c.EVENT_LOG:
-                actions.append((False, _log_message(event.notice)))
-            elif request is None:
-                pass
+    def _take_steps(self, steps: deque[tuple[int, Any, Any, Any]]) -> None:
+        requests = self._requests
+        for kind, key, event in self._events:
+            waiter = requests.get(key)
+            if waiter is None:
+                if kind == c.EVENT_LOG:
+                    steps.append((0, _log_message(event.notice), None, None))
+            elif kind == _COMPLETED or kind == _LIST_COMPLETED:
+                steps.append((key, waiter, *_outcome(waiter, kind, event)))
             elif kind == c.EVENT_CACHED:
-                request.cached = request.make(event.result)
-            elif report := _report_of(request.listener, kind, event):
-                actions.append((False, _report_to(request.waiter, report)))
-
-    def _tell(self, token: int, request: _Request, value: Any, error: BaseException | None, loop: Any) -> None:
-        request.waiter.finish(loop, value, error)
-        self._requests.pop(token, None)
+                waiter.cached = waiter.make(event.result, waiter.url)
+            elif report := _report_of(waiter.listener, kind, event):
+                steps.append((0, _report_to(waiter, report), None, None))
 
     # ---- the end
 
@@ -351,28 +338,36 @@ class Pump:
 
     def _end_all(self) -> None:
         self._signal.wake()
-        for token, request in list(self._requests.items()):
+        for key, waiter in list(self._requests.items()):
             error = RequestCancelled(
                 "The request was cancelled, because its loader or downloader was closed.", status=c.ERROR_CANCELLED
             )
-            request.waiter.finish(None, None, error)
-            self._requests.pop(token, None)
+            if isinstance(waiter, TaskWaiter):
+                waiter.finish_all([(waiter, None, error)])
+            else:
+                waiter.finish(None, error)
+            self._requests.pop(key, None)
 
 
-def _outcome(request: _Request, event: Event) -> tuple[Any, BaseException | None]:
+def _outcome(waiter: Waiter, kind: int, event: Event) -> tuple[Any, BaseException | None]:
     """The value or the exception of a request that has ended."""
-    is_list = event.kind == c.EVENT_PREFETCH_COMPLETED
-    status = event.prefetch.status if is_list else event.result.failure.status
-    if status == c.OK:
+    given: Any
+    if kind == _LIST_COMPLETED:
+        given = event.prefetch
+        status = given.status
+    else:
+        given = event.result
+        status = given.failure.status
+    if status == _OK:
         try:
-            return request.make(event.prefetch if is_list else event.result), None
+            return waiter.make(given, waiter.url), None
         except MemoryError as error:
             return None, error
-    if is_list:
+    if kind == _LIST_COMPLETED:
         return None, RequestCancelled("The list was cancelled.", status=status)
-    if status == c.ERROR_NOT_MODIFIED and request.cached is not None:
-        return request.cached, None
-    return None, error_of(event.result)
+    if status == c.ERROR_NOT_MODIFIED and waiter.cached is not None:
+        return waiter.cached, None
+    return None, error_of(given)
 
 
 def _report_of(listener: Listener, kind: int, event: Event) -> Callable[[], object] | None:
@@ -389,11 +384,11 @@ def _report_of(listener: Listener, kind: int, event: Event) -> Callable[[], obje
     return None
 
 
-def _report_to(waiter: Waiter, report: Callable[[], object]) -> Action:
+def _report_to(waiter: Waiter, report: Callable[[], object]) -> Call:
     return lambda loop: waiter.report(loop, report)
 
 
-def _log_message(notice: Any) -> Action:
+def _log_message(notice: Any) -> Call:
     """Writes a log message, with attributes of its record."""
     level, message = _LEVELS.get(notice.level, logging.DEBUG), in_python(text(notice.failure.message))
     extra = {"sdd_url": text(notice.url) or None, "sdd_transfer": notice.transfer, "sdd_attempt": notice.attempt}

@@ -62,32 +62,67 @@ class Response:
 class Result:
     """The outcome of a request that succeeded."""
 
-    __slots__ = ("url", "image", "data", "origin", "http_status", "response", "_metrics", "_address")
+    __slots__ = ("url", "http_status", "_image", "_bytes", "_data", "_response", "_origin", "_metrics", "_address")
 
     url: str
     """The URL as submitted."""
-    image: Image | None
-    """None if only bytes were asked for."""
-    data: memoryview | None
-    """The body, read-only, without a copy. None for a scaled or transformed picture."""
-    origin: Origin
-    """The network or a cache."""
     http_status: int
     """The status of the response; 0 if there was none."""
-    response: Response | None
-    """None if a cache had no need to ask the server."""
+    _image: Any
+    """The sdd_image with its owner, then the object for it; None if there is none."""
+    _bytes: Any
+    """The sdd_bytes with its owner, or None."""
+    _data: memoryview | None
+    """None until somebody asks for it."""
+    _response: Any
+    """The sdd_response with its owner, then the object for it; None if there is none."""
+    _origin: int
     _metrics: bytes
     """A copy of the sdd_metrics."""
-    _address: str
+    _address: bytes
+
+    @property
+    def image(self) -> Image | None:
+        """None if only bytes were asked for."""
+        kept = self._image
+        if kept is None or type(kept) is Image:
+            return kept
+        self._image = image = Image._of(kept)
+        return image
+
+    @property
+    def data(self) -> memoryview | None:
+        """The body, read-only, without a copy. None for a scaled or transformed picture."""
+        if self._data is None and self._bytes is not None:
+            self._data = view_of_bytes(self._bytes, self._bytes)
+        return self._data
+
+    @property
+    def origin(self) -> Origin:
+        """The network or a cache."""
+        return origin_of(self._origin)
+
+    @property
+    def response(self) -> Response | None:
+        """None if a cache had no need to ask the server."""
+        kept = self._response
+        if kept is None or type(kept) is Response:
+            return kept
+        self._response = response = Response(kept)
+        return response
 
     @property
     def metrics(self) -> Metrics:
         """How long the stages took, and what the transfer cost."""
-        return metrics_of_copy(self._metrics, self._address)
+        return metrics_of_copy(self._metrics, self._address.decode())
 
     def __repr__(self) -> str:
         return f"<sdd.Result {self.url} {self.image or ('%d bytes' % len(self.data or b''))}>"
 
+
+_retain_image, _release_image = lib.sdd_image_retain, lib.sdd_image_release
+_retain_bytes, _release_bytes = lib.sdd_bytes_retain, lib.sdd_bytes_release
+_retain_response, _release_response = lib.sdd_response_retain, lib.sdd_response_release
 
 _METRICS = ffi.sizeof("sdd_metrics")
 _FIELDS = {field for field, _ in ffi.typeof("sdd_metrics").fields}
@@ -110,9 +145,12 @@ def metrics_of_copy(copy: bytes, address: str) -> Metrics:
     return metrics_of(ffi.from_buffer("sdd_metrics *", copy), address)
 
 
+_buffer, _string = ffi.buffer, ffi.string
+
+
 def copy_of(metrics: Any) -> bytes:
     """A copy of an sdd_metrics."""
-    return ffi.buffer(metrics, _METRICS)[:]  # type: ignore[no-any-return]
+    return _buffer(metrics, _METRICS)[:]  # type: ignore[no-any-return]
 
 
 def origin_of(number: int) -> Origin:
@@ -121,12 +159,12 @@ def origin_of(number: int) -> Origin:
 
 def image_of(given: Any) -> Image:
     """The picture of an sdd_result that has one, with a reference of its own."""
-    return Image._of(owned(given.image, lib.sdd_image_retain, lib.sdd_image_release))
+    return Image._of(owned(given.image, _retain_image, _release_image))
 
 
 def data_of(given: Any) -> memoryview:
     """The bytes of an sdd_result that has some, with a reference of their own."""
-    owner = owned(given.bytes, lib.sdd_bytes_retain, lib.sdd_bytes_release)
+    owner = owned(given.bytes, _retain_bytes, _release_bytes)
     return view_of_bytes(owner, owner)
 
 
@@ -134,20 +172,30 @@ def response_of(given: Any) -> Response | None:
     """The response of an sdd_result, with a reference of its own."""
     if not given.response:
         return None
-    return Response(owned(given.response, lib.sdd_response_retain, lib.sdd_response_release))
+    return Response(owned(given.response, _retain_response, _release_response))
 
 
-def result_of(given: Any) -> Result:
-    """Copies everything of an sdd_result without an error."""
+def picture_of(given: Any, url: str) -> Image:
+    """`image_of()` as what a request gives."""
+    return image_of(given)
+
+
+def result_of(given: Any, url: str) -> Result:
+    """Everything of an sdd_result without an error: references of its own, and copies."""
     made = Result()
-    made.image = image_of(given) if given.image else None
-    made.data = data_of(given) if given.bytes else None
-    made.url = text(given.url)
-    made.origin = origin_of(given.origin)
+    made.url = url
     made.http_status = given.failure.http_status
-    made.response = response_of(given)
-    made._metrics = copy_of(given.metrics)
-    made._address = text(given.metrics.remote_address)
+    kept = given.image
+    made._image = owned(kept, _retain_image, _release_image) if kept else None
+    kept = given.bytes
+    made._bytes = owned(kept, _retain_bytes, _release_bytes) if kept else None
+    made._data = None
+    kept = given.response
+    made._response = owned(kept, _retain_response, _release_response) if kept else None
+    made._origin = given.origin
+    metrics = given.metrics
+    made._metrics = _buffer(metrics, _METRICS)[:]
+    made._address = _string(metrics.remote_address)
     return made
 
 

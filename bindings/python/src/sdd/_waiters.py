@@ -1,22 +1,23 @@
-"""Those that may wait for a request: a task of asyncio or of trio, and a plain thread.
+"""Requests under way, each with those that wait for it: a task of asyncio or of trio, or a plain thread.
 
-`report()` makes a call of the application's, for progress or a preview, where it belongs; `finish()` ends the wait.
-Both may be called on any thread, and `finish()` more than once. Their first argument is the loop whose thread calls, or
-None.
+`report()` and `finish()` may be called on any thread. Their first argument is the loop whose thread calls, or None.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any, Union
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
 
+from . import _constants as c
 from ._image import Image
 from ._interrupts import Bell
 from ._loops import LoopWatch, TrioWatch, Watch, running_trio
+from ._values import shown
 
 Progress = Callable[[int, "int | None"], object]
 """Called with the bytes of the body so far, and with all of them, or None while that is unknown."""
@@ -24,7 +25,13 @@ Progress = Callable[[int, "int | None"], object]
 Preview = Callable[[Image], object]
 """Called with each preview while the picture arrives."""
 
+Make = Callable[[Any, str], Any]
+"""Copies what is wanted from the sdd_result of a request, or the sdd_prefetch_report of a list, that has not failed.
+The second argument is the URL."""
+
 _log = logging.getLogger("sdd")
+_running_loop = asyncio.get_running_loop
+_modules = sys.modules
 
 
 def _report(call: Callable[[], object]) -> None:
@@ -34,19 +41,63 @@ def _report(call: Callable[[], object]) -> None:
         _log.exception("A function for progress or previews raised an exception")
 
 
-class TaskWaiter(ABC):
-    """A task of an event loop. All but the constructor happens on the thread of the loop."""
+class Listener:
+    """The reports that an application wants about one request, besides its end."""
 
-    __slots__ = ("loop",)
+    __slots__ = ("progress", "preview", "bits")
 
-    def __init__(self, loop: Any) -> None:
-        self.loop = loop
-        """The object that identifies the loop, as in `_loops`."""
+    def __init__(self, progress: Progress | None = None, preview: Preview | None = None) -> None:
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress must be a function, not {shown(progress)}")
+        if preview is not None and not callable(preview):
+            raise TypeError(f"preview must be a function, not {shown(preview)}")
+        self.progress = progress
+        self.preview = preview
+        self.bits = (c.OPTION_PROGRESS_EVENTS if progress else 0) | (c.OPTION_PREVIEW_EVENTS if preview else 0)
+
+
+_NOBODY = Listener()
+
+
+def listener_of(progress: Progress | None, preview: Preview | None = None) -> Listener:
+    """The listener of a request, which most share because nobody listens."""
+    return _NOBODY if progress is None and preview is None else Listener(progress, preview)
+
+
+class Waiter(ABC):
+    """A request under way."""
+
+    __slots__ = ("url", "make", "listener", "cached", "loop", "token")
+
+    def __init__(self, url: str, make: Make, listener: Listener) -> None:
+        self.url = url
+        self.make = make
+        self.listener = listener
+        self.cached: Any = None
+        """With `refresh`: the outcome made from the cached picture."""
+        self.loop: Any = None
+        """The object that identifies the loop, as in `_loops`; None for a plain thread."""
+        self.token = 0
+        """0 until the request is submitted."""
 
     @property
     @abstractmethod
     def is_done(self) -> bool:
         """Whether the request has ended, or was given up."""
+
+    @abstractmethod
+    def report(self, loop: Any, call: Callable[[], object]) -> None:
+        """Makes a call of the application's, for progress or a preview, where it belongs."""
+
+    @abstractmethod
+    def finish(self, value: Any, error: BaseException | None) -> None:
+        """Ends the wait; a task's only on the thread of its loop. Only the first end counts."""
+
+
+class TaskWaiter(Waiter):
+    """A task of an event loop. All but the constructor, `report()` and `finish_all()` happens on the loop's thread."""
+
+    __slots__ = ()
 
     @abstractmethod
     def wait(self) -> Awaitable[Any]:
@@ -68,10 +119,6 @@ class TaskWaiter(ABC):
     def _soon(self, function: Callable[..., object], *arguments: Any) -> object:
         """Calls a function on the thread of the loop, from any thread. Raises RuntimeError if the loop is closed."""
 
-    @abstractmethod
-    def _set(self, value: Any, error: BaseException | None) -> None:
-        """Ends the wait."""
-
     def report(self, loop: Any, call: Callable[[], object]) -> None:
         if self.is_done:
             return
@@ -80,11 +127,9 @@ class TaskWaiter(ABC):
         else:
             self._from_outside(_report, call)
 
-    def finish(self, loop: Any, value: Any, error: BaseException | None) -> None:
-        if loop is self.loop:
-            self._set(value, error)
-        else:
-            self._from_outside(self._set, value, error)
+    def finish_all(self, ends: Iterable[tuple[TaskWaiter, Any, BaseException | None]]) -> None:
+        """Ends the waits of tasks of one loop, each with its value or error, with one wake-up: from any thread."""
+        self._from_outside(_finish_all, ends)
 
     def _from_outside(self, function: Callable[..., object], *arguments: Any) -> None:
         try:
@@ -93,13 +138,24 @@ class TaskWaiter(ABC):
             pass
 
 
+def _finish_all(ends: Iterable[tuple[TaskWaiter, Any, BaseException | None]]) -> None:
+    for waiter, value, error in ends:
+        waiter.finish(value, error)
+
+
 class LoopWaiter(TaskWaiter):
     """A task of asyncio, with a future."""
 
     __slots__ = ("_future",)
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop)
+    def __init__(self, url: str, make: Make, listener: Listener, loop: asyncio.AbstractEventLoop) -> None:
+        # Without that of the base class: this is done for every request.
+        self.url = url
+        self.make = make
+        self.listener = listener
+        self.cached = None
+        self.loop = loop
+        self.token = 0
         self._future: asyncio.Future[Any] = loop.create_future()
 
     @property
@@ -125,13 +181,14 @@ class LoopWaiter(TaskWaiter):
     def _soon(self, function: Callable[..., object], *arguments: Any) -> object:
         return self.loop.call_soon_threadsafe(function, *arguments)
 
-    def _set(self, value: Any, error: BaseException | None) -> None:
-        if self._future.done():  # its task was cancelled
+    def finish(self, value: Any, error: BaseException | None) -> None:
+        future = self._future
+        if future.done():  # its task was cancelled
             return
         if error is None:
-            self._future.set_result(value)
+            future.set_result(value)
         else:
-            self._future.set_exception(error)
+            future.set_exception(error)
 
 
 class TrioWaiter(TaskWaiter):
@@ -139,8 +196,9 @@ class TrioWaiter(TaskWaiter):
 
     __slots__ = ("_trio", "_event", "_value", "_error", "_call")
 
-    def __init__(self, trio: Any) -> None:
-        super().__init__(trio.lowlevel.current_trio_token())
+    def __init__(self, url: str, make: Make, listener: Listener, trio: Any) -> None:
+        super().__init__(url, make, listener)
+        self.loop = trio.lowlevel.current_trio_token()
         self._trio = trio
         self._event = trio.Event()
         self._value: Any = None
@@ -169,7 +227,7 @@ class TrioWaiter(TaskWaiter):
     def _soon(self, function: Callable[..., object], *arguments: Any) -> object:
         return self.loop.run_sync_soon(function, *arguments)
 
-    def _set(self, value: Any, error: BaseException | None) -> None:
+    def finish(self, value: Any, error: BaseException | None) -> None:
         if self.is_done:  # its task was cancelled
             return
         self._value, self._error = value, error
@@ -178,18 +236,22 @@ class TrioWaiter(TaskWaiter):
             self._call()
 
 
-def waiter_of_task() -> TaskWaiter:
+def waiter_of_task(url: str, make: Make, listener: Listener) -> TaskWaiter:
     """The waiter for the task that runs. Raises RuntimeError without an event loop."""
-    trio = running_trio()
-    return LoopWaiter(asyncio.get_running_loop()) if trio is None else TrioWaiter(trio)
+    if "trio" in _modules:
+        trio = running_trio()
+        if trio is not None:
+            return TrioWaiter(url, make, listener, trio)
+    return LoopWaiter(url, make, listener, _running_loop())
 
 
-class ThreadWaiter:
+class ThreadWaiter(Waiter):
     """A plain thread. It makes the calls for progress and previews itself."""
 
     __slots__ = ("bell", "_end", "_calls")
 
-    def __init__(self) -> None:
+    def __init__(self, url: str, make: Make, listener: Listener) -> None:
+        super().__init__(url, make, listener)
         self.bell = Bell()
         """Rings when there is something to do for the thread."""
         self._end: tuple[Any, BaseException | None] | None = None
@@ -203,8 +265,7 @@ class ThreadWaiter:
         self._calls.append(call)
         self.bell.ring()
 
-    def finish(self, loop: Any, value: Any, error: BaseException | None) -> None:
-        """Ends the wait. Only the first end counts."""
+    def finish(self, value: Any, error: BaseException | None) -> None:
         if self._end is None:
             self._end = value, error
         self.bell.ring()
@@ -219,6 +280,3 @@ class ThreadWaiter:
         if error is not None:
             raise error
         return value
-
-
-Waiter = Union[TaskWaiter, ThreadWaiter]
