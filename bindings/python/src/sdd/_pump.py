@@ -280,12 +280,13 @@ class Pump:
         # Without the lock, since functions of the application may use this downloader.
         steps, requests = taken.steps, self._requests
         while steps:
-            key, waiter, value, error = steps[0]
+            key, subject, value, error = steps[0]
             if not key:  # is not done twice
                 steps.popleft()
                 self._tell_elsewhere(taken)
-                waiter(loop)
+                subject(loop)
                 continue
+            waiter: Any = subject
             if waiter.loop is loop or waiter.loop is None:
                 waiter.finish(value, error)
             else:  # a task's
