@@ -46,7 +46,8 @@ def undescribed(node: ast.ClassDef) -> list[str]:
 
 def is_narrowed(node: ast.ClassDef, name: str) -> bool:
     """Whether a member is one of Item's, which a kind of item has with a narrower type."""
-    return any(getattr(base, "id", "") == "Item" for base in node.bases) and name in sdd.Item.__annotations__
+    is_kind = any(getattr(base, "id", "") in ("Item", "_CopiedItem") for base in node.bases)
+    return is_kind and (name in sdd.Item.__annotations__ or hasattr(sdd.Item, name))
 
 
 def test_every_member_has_a_description() -> None:

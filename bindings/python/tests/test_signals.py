@@ -249,7 +249,11 @@ def test_an_exception_while_closing(server: Server, monkeypatch: pytest.MonkeyPa
     downloader = sdd.Downloader()
     path = f"late/closing-{next(NUMBERS)}/a.jpg"
     waiting = [in_thread(lambda: downloader.fetch_sync(server.url(path))) for _ in range(3)]
-    server.wait_for(path)
+    never = threading.Event()
+    for _ in range(LIMIT * 100):
+        if downloader.statistics()["requests"] == 3:
+            break
+        never.wait(0.01)
     monkeypatch.setattr(Pump, "_end_all", raising_once(getattr(Pump, "_end_all"), raised, False))
     with pytest.raises(Alarm):
         downloader.close()

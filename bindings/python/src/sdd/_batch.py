@@ -7,7 +7,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
-from itertools import accumulate, chain, repeat
+from itertools import repeat
 from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -48,21 +48,26 @@ def _shown_to_c(url: str | None) -> str:
     return url
 
 
+def _joined(urls: tuple[str, ...]) -> str | None:
+    """Texts, each with a NUL at its end. None if one is no text that C takes."""
+    try:
+        joined = "\0".join(itertools.chain(urls, ("",)))
+    except TypeError:
+        return None
+    return joined if joined.count("\0") == len(urls) and (joined.isascii() or all(map(fits_c, urls))) else None
+
+
 def _texts(urls: tuple[str, ...]) -> tuple[bytes, Any]:
     """Texts in one memory, each with a NUL at its end, and the array of their addresses: nothing is made for each."""
-    try:
-        joined = "\0".join(chain(urls, ("",)))
-        memory = joined.encode()
-        are_good = memory.count(0) == len(urls)
-    except (TypeError, UnicodeEncodeError):
-        are_good = False
-    if not are_good:
+    joined = _joined(urls)
+    if joined is None:
         urls = tuple(map(_shown_to_c, urls))
-        joined = "\0".join(chain(urls, ("",)))
-        memory = joined.encode()
+        joined = _joined(urls)
+        assert joined is not None
+    memory = joined.encode()
     lengths: Iterable[int] = map(len, urls if joined.isascii() else memory.split(b"\0")[:-1])
     begin = int(ffi.cast("uintptr_t", ffi.from_buffer(memory)))
-    begins = map(add, accumulate(lengths, initial=begin), itertools.count())
+    begins = map(add, itertools.accumulate(lengths, initial=begin), itertools.count())
     return memory, ffi.new("uintptr_t[]", list(begins))
 
 

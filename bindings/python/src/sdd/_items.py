@@ -1,6 +1,6 @@
 """The items of batches. A type checker knows what an item has once its `ok` or `error` has been looked at."""
 
-# pyright: reportIncompatibleVariableOverride=false
+# pyright: reportIncompatibleVariableOverride=false, reportIncompatibleMethodOverride=false
 
 from __future__ import annotations
 
