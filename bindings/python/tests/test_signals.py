@@ -12,6 +12,7 @@ import pytest
 from conftest import LIMIT, Run, Server, in_thread, run_script
 
 import sdd
+from sdd import _downloader
 from sdd._events import EventQueue
 from sdd._interrupts import Lock
 from sdd._pump import Pump
@@ -282,3 +283,20 @@ def test_loads_of_a_closed_loop_are_cancelled(server: Server, run: Run) -> None:
         assert downloader.statistics()["requests_cancelled"] == 1
         setattr(task, "_log_destroy_pending", False)  # asyncio would complain of a task that never went on
         assert bytes(downloader.fetch_bytes_sync("data:,alive").data or b"") == b"alive"
+
+
+def test_a_handler_that_loads_while_a_request_is_submitted(
+    downloader: sdd.Downloader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the two requests has its own URL, although their options are the same."""
+    submit, bodies = _downloader._submit, []
+
+    def interrupted(target: Any, request: Any) -> Any:
+        if not bodies:
+            bodies.append(b"")
+            bodies[0] = bytes(downloader.fetch_bytes_sync("data:,of-the-handler").data or b"")
+        return submit(target, request)
+
+    monkeypatch.setattr(_downloader, "_submit", interrupted)
+    bodies.append(bytes(downloader.fetch_bytes_sync("data:,interrupted").data or b""))
+    assert bodies == [b"of-the-handler", b"interrupted"]
