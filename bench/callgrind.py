@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Counts the instructions of a program with callgrind, for each of its threads.
 
-    callgrind.py [--by layer|object] [--divide N] COMMAND...
+    callgrind.py [--by layer|object] [--divide N] [--env NAME=VALUE] COMMAND...
 
 Prints, for each thread, the instructions of each layer or shared object, divided by N, for instance a number of URLs.
+The program does not get the caller's environment, but what --env says, which may be there several times.
 
 Runs the program so that counts depend little on the processor and on chance: valgrind shows a processor of its own,
 glibc and libjpeg take their SSE2 code, and Swift's hashes have no random seed. malloc() has no fast bins, because they
@@ -172,8 +173,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--by", choices=("layer", "object"), default="layer")
     parser.add_argument("--divide", type=float, default=1)
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
+    ENVIRONMENT.update(setting.split("=", 1) for setting in arguments.env)
     with tempfile.TemporaryDirectory() as folder:
         try:
             threads = run(arguments.command, library(Path(folder) / "library"))
