@@ -289,7 +289,8 @@ def test_a_handler_that_loads_while_a_request_is_submitted(
     downloader: sdd.Downloader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of the two requests has its own URL, although their options are the same."""
-    submit, bodies = _downloader._submit, []
+    submit = _downloader._submit
+    bodies: list[bytes] = []
 
     def interrupted(target: Any, request: Any) -> Any:
         if not bodies:
