@@ -14,13 +14,17 @@
 
 #include "calls.h"
 #include "entries.h"
+#include "forks.h"
 #include "report.h"
+#include "sinks.h"
 #include "system_faults.h"
 
-static int site_count, callers_end;
+static int site_count, callers_end, may_fork;
 /* One for each site, or one for all. Two of them have one directory, as those of two processes would. */
 static sdd_cache *caches[SITES];
-static int cache_count;
+static int cache_count, caches_end, has_disk; /* a caller may have destroyed one */
+static int64_t most_time; /* for the end of a cache */
+static int64_t most_queued;
 /* Memory that batches had for their pixels. Afterwards it is full of one number, and nothing may write there. */
 enum { SLOTS = 5, SLOT_WIDTH = 8, AFTERWARDS = 0x5a };
 static uint8_t lent[MOST_CALLERS * MOST_ACTIONS][SLOTS * SLOT_WIDTH * HEIGHT * 3];
@@ -28,19 +32,31 @@ static int lent_count;
 
 /* ---- actions */
 
-/* Takes items of a batch of five, perhaps not all. */
-static void take_items(sdd_batch *batch, const struct place *places, int wanted, int has_tensor, int uses_loader)
+/* Waits for the descriptor of a batch, as an event loop does. */
+static void poll_batch(sdd_batch *batch, const struct site *site)
 {
+    struct pollfd entry = { sdd_batch_event_fd(batch), POLLIN, 0 };
+    int64_t began = virtual_now();
+    EXPECT(poll(&entry, 1, 3600 * 1000) == 1, "the descriptor of a batch is not readable for an hour");
+    expect_soon_of(site, began, "waiting for the descriptor of a batch", 0);
+}
+
+/* Takes items of a batch of five, perhaps not all. */
+static void take_items(sdd_batch *batch, const struct place *places, int wanted, int has_tensor, int has_event_loop,
+                       const struct site *site)
+{
+    size_t count = 0;
     for (int taken = 0; taken < wanted; taken++) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
-        size_t count = 0;
-        sdd_status status = sdd_batch_wait(batch, &item, 1, -1, &count);
+        if (has_event_loop) poll_batch(batch, site);
+        sdd_status status = sdd_batch_wait(batch, &item, 1, has_event_loop ? 0 : -1, &count);
         EXPECT(status == SDD_OK && count == 1, "a batch gives no item: %s", sdd_status_name(status));
         EXPECT(item.index < SLOTS, "a batch gives item %d of %d", (int)item.index, SLOTS);
-        reached(6, (uint32_t)-item.result->failure.status, (uint32_t)has_tensor, (uint32_t)uses_loader);
+        reached(6, (uint32_t)-item.result->failure.status, (uint32_t)has_tensor, (uint32_t)has_event_loop);
         if (item.result->image && !has_tensor) check_picture(item.result->image, &places[item.index]);
         sdd_result_release(item.result);
     }
+    if (wanted == SLOTS && has_event_loop) poll_batch(batch, site); /* it is over */
     sdd_status status = sdd_batch_destroy(batch);
     EXPECT(status == SDD_OK, "a batch does not end: %s", sdd_status_name(status));
 }
@@ -55,7 +71,7 @@ static void take_batch(struct chance *chance, int site)
     sdd_tensor tensor = SDD_TENSOR_INIT;
     sdd_batch *batch = NULL;
     for (int i = 0; i < SLOTS; i++) {
-        places[i] = urls[below(chance, URLS)];
+        places[i] = choose_url(chance, site);
         write_url(texts[i], sizeof texts[i], &places[i]);
         listed[i] = texts[i];
     }
@@ -74,14 +90,34 @@ static void take_batch(struct chance *chance, int site)
     if (one_in(chance, 5)) config.deadline_ms = 1 + below(chance, 5000);
     tell("takes a batch of five %s", uses_loader ? "loads" : "downloads");
     if (sdd_batch_create(&config, &batch) == SDD_OK)
-        take_items(batch, places, one_in(chance, 4) ? (int)below(chance, SLOTS) : SLOTS, has_tensor, uses_loader);
+        take_items(batch, places, one_in(chance, 4) ? (int)below(chance, SLOTS) : SLOTS, has_tensor, one_in(chance, 2), &sites[site]);
     memset(pixels, AFTERWARDS, sizeof *lent);
+}
+
+static int64_t room(struct chance *chance)
+{
+    /* Less than any picture takes, so that each waits until the one before has been delivered; or some. */
+    return one_in(chance, 3) ? 1000 : (int64_t)(2 + below(chance, 12)) << 20;
+}
+
+static void go_into_background(struct chance *chance, int site)
+{
+    struct site *at = &sites[site];
+    int64_t end = virtual_now() + below(chance, one_in(chance, 3) ? 90000 : 4000) * MILLISECOND;
+    if (at->background_since) return;
+    tell("sends downloader %d into the background for a while", site);
+    at->background_since = -1;
+    sdd_downloader_enter_background(at->downloader, (int64_t)below(chance, 3000));
+    at->background_since = virtual_now();
+    sleep_until(end);
+    at->background_since = 0;
+    sdd_downloader_enter_foreground(at->downloader);
 }
 
 static void change_downloader(struct chance *chance, int site)
 {
     sdd_downloader *downloader = sites[site].downloader;
-    switch (below(chance, 6)) {
+    switch (below(chance, 7)) {
     case 0:
         tell("suspends downloader %d for a while", site);
         sdd_downloader_suspend(downloader);
@@ -92,14 +128,9 @@ static void change_downloader(struct chance *chance, int site)
         tell("cancels all of downloader %d", site);
         sdd_downloader_cancel_all(downloader);
         break;
-    case 2:
-        tell("sends downloader %d into the background for a while", site);
-        sdd_downloader_enter_background(downloader, (int64_t)below(chance, 3000));
-        sleep_until(virtual_now() + below(chance, 4000) * MILLISECOND);
-        sdd_downloader_enter_foreground(downloader);
-        break;
-    case 3: sdd_process_set_decode_memory_limit((int64_t)(2 + below(chance, 12)) << 20); break;
-    case 4:
+    case 2: case 3: go_into_background(chance, site); break;
+    case 4: sdd_process_set_decode_memory_limit(room(chance)); break;
+    case 5:
         tell("cancels all loads of loader %d", site);
         sdd_loader_cancel_all(sites[site].loader);
         break;
@@ -107,20 +138,38 @@ static void change_downloader(struct chance *chance, int site)
     }
 }
 
+static void check_statistics(sdd_cache *cache)
+{
+    sdd_cache_statistics told = SDD_CACHE_STATISTICS_INIT;
+    if (sdd_cache_get_statistics_wait(cache, &told) != SDD_OK) return;
+    /* The newest and the one that is being written come on top. */
+    EXPECT(!is_hoarding || most_queued == 0 || told.queued_bytes <= most_queued + 2 * 4000,
+           "writes of %d bytes wait, and %d are allowed", (int)told.queued_bytes, (int)most_queued);
+}
+
 static void change_cache(struct chance *chance)
 {
     sdd_cache *cache = caches[below(chance, (uint32_t)cache_count)];
-    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
     int64_t began = virtual_now();
-    switch (below(chance, 6)) {
+    switch (is_hoarding ? 3 : below(chance, 6)) {
     case 0: sdd_cache_trim_memory(cache, one_in(chance, 2) ? SDD_TRIM_ALL : SDD_TRIM_HALF); break;
-    case 1: tell("flushes the cache"), sdd_cache_flush_wait(cache, one_in(chance, 2) ? -1 : 100); break;
+    case 1: flush(cache, one_in(chance, 2) ? -1 : 100); break;
     case 2: tell("trims the disk"), sdd_cache_trim_disk_wait(cache); break;
-    case 3: sdd_cache_get_statistics_wait(cache, &statistics); break;
-    case 4: tell("clears the cache"), sdd_cache_clear_wait(cache, SDD_CACHE_ALL); break;
+    case 3: check_statistics(cache); break;
+    case 4: tell("clears the cache"), clear_entries(), sdd_cache_clear_wait(cache, SDD_CACHE_ALL); break;
     default: sdd_cache_set_memory_limits(cache, (int64_t)below(chance, 4000), -1); break;
     }
     expect_soon(began, "a call of the cache", 0);
+}
+
+static void destroy_cache(int number)
+{
+    int64_t began = virtual_now();
+    sdd_status status = sdd_cache_destroy(caches[number]);
+    expect_soon(began, "the end of cache", number);
+    EXPECT(virtual_now() < began + (most_time + 25000) * MILLISECOND, "the end of a cache takes %d ms, and %d are allowed",
+           (int)((virtual_now() - began) / MILLISECOND), (int)most_time);
+    EXPECT(status == SDD_OK || (status == SDD_ERROR_CLOSED && caches_end), "a cache does not end: %s", sdd_status_name(status));
 }
 
 /* Ends a downloader, which another caller may have done. */
@@ -140,21 +189,36 @@ static void destroy_downloader(int number)
 
 static void destroy_one(struct chance *chance, int site)
 {
-    if (one_in(chance, 2)) {
+    uint32_t kind = is_quiet || is_ending ? 2 : below(chance, 3);
+    if (kind == 0) {
         tell("destroys loader %d", site);
         sdd_loader_destroy(sites[site].loader);
-    } else {
+    } else if (kind == 1) {
         tell("destroys downloader %d", site);
         sites[site].ends = 1;
         destroy_downloader(site);
+    } else {
+        tell("destroys the cache");
+        caches_end = 1;
+        clear_entries();
+        destroy_cache((int)below(chance, (uint32_t)cache_count));
     }
+}
+
+static void submit_many(struct chance *chance, int site)
+{
+    int count = (int)below(chance, 25);
+    tell("submits %d at once", count);
+    for (int i = 0; i < count; i++) submit(chance, site);
+    if (is_hoarding) check_statistics(caches[site % cache_count]);
 }
 
 static void act(struct chance *chance)
 {
     int site = (int)below(chance, (uint32_t)site_count);
-    uint32_t kind = below(chance, 20);
-    if (is_quiet && (kind == 5 || kind == 9)) kind = 10; /* those that hold things up */
+    uint32_t kind = below(chance, 22);
+    if (is_quiet && kind == 5) kind = 10; /* this one holds things up */
+    if (is_away && kind >= 5 && kind <= 8) go_into_background(chance, site), kind = 10;
     switch (kind) {
     case 0: get_one(chance, site); break;
     case 1: case 2: cancel_one(chance); break;
@@ -165,8 +229,10 @@ static void act(struct chance *chance)
     case 5: change_downloader(chance, site); break;
     case 6: change_cache(chance); break;
     case 7: case 8: sleep_until(virtual_now() + below(chance, 1000) * MILLISECOND); break;
-    case 9: if (one_in(chance, 10)) destroy_one(chance, site); break;
-    case 11: case 12: use_entry(chance, caches[below(chance, (uint32_t)cache_count)]); break;
+    case 9: if (is_ending || one_in(chance, 10)) destroy_one(chance, site); break;
+    case 11: case 12: if (!is_hoarding) use_entry(chance, site, caches[below(chance, (uint32_t)cache_count)], has_disk); break;
+    case 13: if (one_in(chance, 2)) submit_many(chance, site); break;
+    case 14: if (may_fork && one_in(chance, 2)) use_child(chance, site); break;
     default: submit(chance, site); break;
     }
 }
@@ -205,6 +271,15 @@ static sdd_status take_as_event_loop(const struct site *site)
     return sdd_downloader_dispatch(site->downloader, 4, NULL);
 }
 
+/* Takes events until nothing is left, and then rests. */
+static sdd_status take_until_idle(const struct site *site)
+{
+    sdd_status status = sdd_downloader_idle_wait(site->downloader, 2 * 3600 * 1000);
+    EXPECT(status != SDD_ERROR_TIMEOUT, "a downloader that gives its events away is not idle for hours");
+    sleep_until(virtual_now() + 50 * MILLISECOND);
+    return status;
+}
+
 /* Takes the events of a downloader that has no thread for them. */
 static void *take_events(void *context)
 {
@@ -212,8 +287,9 @@ static void *take_events(void *context)
     pthread_setname_np(pthread_self(), "events");
     depth++; /* callbacks run here */
     while (!callers_end || has_open_calls()) {
-        sdd_status status = site->has_event_loop ? take_as_event_loop(site)
-                                                 : sdd_downloader_wait(site->downloader, NULL, 4, 500, NULL);
+        sdd_status status = site->waits_until_idle ? take_until_idle(site)
+                            : site->has_event_loop ? take_as_event_loop(site)
+                                                   : sdd_downloader_wait(site->downloader, NULL, 4, 500, NULL);
         if (status == SDD_ERROR_CLOSED) break;
     }
     depth--;
@@ -228,11 +304,17 @@ static sdd_cache *make_cache(struct chance *chance, const char *folder)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.directory = folder;
     config.max_memory_cost = one_in(chance, 2) ? 2000 : 1 << 20;
-    config.max_disk_bytes = one_in(chance, 3) ? 40000 : 1 << 24;
-    config.levels = one_in(chance, 4) ? SDD_CACHE_MEMORY : 0;
-    config.max_queued_bytes = one_in(chance, 4) ? 400 : 0;
+    config.max_disk_bytes = one_in(chance, 3) && !is_quiet ? 40000 : 1 << 24;
+    has_disk = !one_in(chance, 4);
+    config.levels = has_disk ? 0 : SDD_CACHE_MEMORY;
+    most_queued = !is_quiet && one_in(chance, is_hoarding ? 2 : 4) ? 400 : 0;
+    config.max_queued_bytes = most_queued;
+    most_time = one_in(chance, 3) ? 1 + below(chance, 3000) : 10000;
+    config.destroy_timeout_ms = most_time;
     config.share_wait_ms = 6000;
-    config.trim_interval_ms = is_quiet ? 0 : 5000; /* a trim wakes the threads of the disk */
+    /* A trim wakes the threads of the disk. */
+    config.trim_interval_ms = !is_quiet ? 5000 : one_in(chance, 2) ? SDD_NO_LIMIT : 0;
+    if (is_syncing) config.sync = SDD_SYNC_FULL;
     sdd_status status = sdd_cache_create(&config, &cache);
     EXPECT(status == SDD_OK, "the cache is refused: %s", sdd_status_name(status));
     return cache;
@@ -246,8 +328,10 @@ static void make_site(struct chance *chance, int number)
     sdd_limits limits = SDD_LIMITS_INIT;
     struct site *site = &sites[number];
     memset(site, 0, sizeof *site);
+    site->is_slow = is_quiet && number == 1;
     site->delivers_itself = one_in(chance, 3);
     site->has_event_loop = one_in(chance, 2);
+    site->waits_until_idle = one_in(chance, 3);
     config.delivery = site->delivers_itself ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     config.max_concurrent_downloads = 1 + (int32_t)below(chance, 5);
     config.max_concurrent_per_host = 1 + (int32_t)below(chance, 3);
@@ -257,7 +341,7 @@ static void make_site(struct chance *chance, int number)
     config.ageing_ms = one_in(chance, 4) ? 1 + below(chance, 500) : 0;
     config.no_installed_coders = 1;
     config.cache = caches[number % cache_count];
-    config.http_cache = one_in(chance, 4);
+    config.http_cache = is_hoarding || one_in(chance, 4);
     retry.max_attempts = 1 + (int32_t)below(chance, 4);
     limits.total_timeout_ms = one_in(chance, 4) ? 100 + below(chance, 20000) : 0;
     limits.queue_timeout_ms = one_in(chance, 6) ? 100 + below(chance, 2000) : 0;
@@ -297,7 +381,7 @@ static void await_idle(void)
         if (sites[i].delivers_itself) continue; /* its thread takes the events */
         sdd_status status = sdd_downloader_idle_wait(sites[i].downloader, 3600 * 1000);
         EXPECT(status == SDD_OK || status == SDD_ERROR_CLOSED, "downloader %d is not idle: %s", i, sdd_status_name(status));
-        expect_soon(began, "waiting until nothing is left for downloader", i);
+        expect_soon_of(&sites[i], began, "waiting until nothing is left for downloader", i);
     }
 }
 
@@ -307,14 +391,10 @@ static void end_part(void)
         sdd_loader_destroy(sites[i].loader);
         destroy_downloader(i);
     }
-    for (int i = 0; i < cache_count; i++) {
-        int64_t began = virtual_now();
-        sdd_status status = sdd_cache_destroy(caches[i]);
-        expect_soon(began, "the end of cache", i);
-        EXPECT(status == SDD_OK, "a cache does not end: %s", sdd_status_name(status));
-    }
+    for (int i = 0; i < cache_count; i++) destroy_cache(i);
     end_network();
     end_calls();
+    end_sinks();
     check_lent_memory();
     check_that_nothing_is_left();
 }
@@ -328,14 +408,17 @@ static void play_part(void *context)
     struct chance chance = { (part->seed ^ 0x5eed) + (uint64_t)part->process };
     struct caller callers[MOST_CALLERS];
     pthread_t takers[SITES];
+    int is_whole = part->first == 0 && part->last == MOST_CALLERS;
     begin_calls();
-    callers_end = lent_count = 0;
+    callers_end = lent_count = caches_end = 0;
+    may_fork = is_whole && one_in(&chance, 6);
+    begin_sinks();
     set_faults(part->seed, 0, 0);
     start_network(part->seed + (uint64_t)part->process, is_quiet);
-    sdd_process_set_decode_memory_limit((int64_t)(2 + below(&chance, 12)) << 20);
+    sdd_process_set_decode_memory_limit(room(&chance));
     site_count = 1 + (int)below(&chance, SITES);
-    cache_count = one_in(&chance, 2) ? site_count : 1;
-    begin_entries(cache_count == 1 && part->first == 0 && part->last == MOST_CALLERS);
+    cache_count = is_hoarding || one_in(&chance, 2) ? site_count : 1;
+    begin_entries(cache_count == 1 && is_whole);
     for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, part->folder);
     for (int i = 0; i < site_count; i++) make_site(&chance, i);
     int is_early = one_in(&chance, 4); /* the downloaders end with calls that have not */
@@ -348,8 +431,9 @@ static void play_part(void *context)
         callers[i] = (struct caller){ part->seed, i, count_actions(part->seed, i), part->left_out->actions[i], 0 };
         if (callers[i].count) pthread_create(&callers[i].thread, NULL, call_library, &callers[i]);
     }
-    uint32_t failing = one_in(&chance, 3) ? below(&chance, 100) : 0, slow = one_in(&chance, 3) ? below(&chance, 200) : 0;
+    uint32_t failing = one_in(&chance, 3) ? below(&chance, 100) : 0, slow = one_in(&chance, 3) || is_hoarding ? below(&chance, 200) : 0;
     if (!is_quiet) set_faults(part->seed, failing, slow);
+    if (is_syncing) set_slow_syncs(6000);
     for (int i = part->first; i < part->last; i++)
         if (callers[i].count) pthread_join(callers[i].thread, NULL);
     tell("the callers have ended, and faults stop");
@@ -368,9 +452,15 @@ void play_story(uint64_t seed, const struct left_out *left_out, const char *fold
     enum { FIRST_OF_SECOND = 3 };
     struct chance chance = { seed ^ 0x0b1e };
     is_quiet = one_in(&chance, 4);
+    uint32_t kind = below(&chance, 16);
+    is_hoarding = !is_quiet && kind < 2;
+    is_away = !is_quiet && kind == 2;
+    is_ending = kind >= 3 && kind < 6;
+    is_syncing = is_quiet && kind == 6;
     for (int i = 0; i < URLS; i++) {
-        char temper = "oooohhhscmrlnfu"[below(&chance, is_quiet ? 7 : 15)];
-        urls[i] = (struct place){ (int)below(&chance, HOSTS), (int)below(&chance, PICTURES), temper };
+        char temper = is_away ? "ohbbbrnu"[below(&chance, 8)] : "oooohhhscmrlnfub"[below(&chance, is_quiet ? 7 : 16)];
+        int is_slow = is_quiet && i >= URLS - SLOW_URLS; /* with pictures that are shown as they arrive */
+        urls[i] = (struct place){ (int)below(&chance, HOSTS), (int)below(&chance, PICTURES) | 2 * is_slow, is_slow ? 'd' : temper };
     }
     int are_two = !is_quiet && one_in(&chance, 3);
     struct part part = { seed, left_out, folder, 0, 0, are_two ? FIRST_OF_SECOND : MOST_CALLERS };

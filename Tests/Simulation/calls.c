@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report.h"
+#include "sinks.h"
 
 /* Longer than any work of a quiet story takes, and shorter than what a lost wake-up takes until something else wakes. */
 enum { SOON = 4 };
@@ -14,7 +16,7 @@ enum { SOON = 4 };
 struct site sites[SITES];
 struct place urls[URLS];
 struct call calls[MOST_CALLS];
-int call_count, is_quiet;
+int call_count, is_quiet, is_hoarding, is_away, is_ending, is_syncing;
 __thread int depth;
 
 static int open_calls;
@@ -32,7 +34,7 @@ static struct call *new_call(enum call_kind kind, int site, struct chance *chanc
     call->number = call_count++;
     call->kind = kind;
     call->site = site;
-    call->place = urls[below(chance, URLS)];
+    call->place = choose_url(chance, site);
     call->chance.state = ((uint64_t)below(chance, UINT32_MAX) << 32) + (uint64_t)call->number;
     call->is_submitting = 1;
     call->submitter = running();
@@ -82,7 +84,18 @@ static void hear(struct call *call, const char *what)
 void expect_soon(int64_t began, const char *what, int number)
 {
     int64_t took = virtual_now() - began;
-    EXPECT(!is_quiet || took < SOON * SECOND, "%s %d takes %d ms, and nothing is slow", what, number, (int)(took / MILLISECOND));
+    EXPECT(!is_quiet || is_syncing || took < SOON * SECOND, "%s %d takes %d ms, and nothing is slow", what, number, (int)(took / MILLISECOND));
+}
+
+void expect_soon_of(const struct site *site, int64_t began, const char *what, int number)
+{
+    if (!site->is_slow) expect_soon(began, what, number);
+}
+
+struct place choose_url(struct chance *chance, int site)
+{
+    if (sites[site].is_slow) return urls[URLS - SLOW_URLS + below(chance, SLOW_URLS)];
+    return urls[below(chance, is_quiet ? URLS - SLOW_URLS : URLS)];
 }
 
 /* A call may end as cancelled before sdd_cancel() has returned. */
@@ -100,10 +113,18 @@ static int cancel(struct call *call)
     return 1;
 }
 
+/* In the background no transfer ends for its silence: those that go on there have three seconds. */
+static void check_silence(const struct call *call, const sdd_result *result)
+{
+    int64_t since = sites[call->site].background_since, time = call->began + result->metrics->total_us * 1000;
+    EXPECT(since <= 0 || time < since + 6 * SECOND || result->failure.detail != SDD_DETAIL_TIMEOUT_STALL,
+           "call %d has waited too long for its host, and is in the background", call->number);
+}
+
 static void ended(struct call *call, sdd_status status)
 {
     hear_any(call, "the end");
-    expect_soon(call->began, "call", call->number);
+    expect_soon_of(&sites[call->site], call->began, "call", call->number);
     call->completed = 1;
     tell("call %d ends: %s", call->number, sdd_status_name(status));
     reached(3, (uint32_t)call->kind, (uint32_t)-status, (uint32_t)call->place.temper);
@@ -126,13 +147,13 @@ static void freed(void *user_data)
 void get_one(struct chance *chance, int site)
 {
     char url[80];
-    struct place place = urls[below(chance, URLS)];
+    struct place place = choose_url(chance, site);
     sdd_image *image = NULL;
     write_url(url, sizeof url, &place);
     tell("gets picture %d of host %d, %s, and waits for it", place.picture, place.host, temper_name(place.temper));
     int64_t began = virtual_now();
     sdd_status status = sdd_get(sites[site].downloader, url, 0, one_in(chance, 3) ? (int64_t)below(chance, 3000) : -1, &image, NULL, NULL);
-    expect_soon(began, "the wait for picture", place.picture);
+    expect_soon_of(&sites[site], began, "the wait for picture", place.picture);
     tell("has picture %d: %s", place.picture, sdd_status_name(status));
     reached(4, (uint32_t)-status, (uint32_t)place.temper, (uint32_t)depth);
     if (image) check_picture(image, &place);
@@ -164,6 +185,7 @@ static void interfere(struct call *call, struct chance *chance)
         break;
     case 4: sdd_set_priority(call->token, (sdd_priority)below(chance, 5)); break;
     case 5: if (!is_quiet) sleep_until(virtual_now() + below(chance, 200) * MILLISECOND); break;
+    case 6: if (sites[call->site].delivers_itself) sdd_downloader_dispatch(sites[call->site].downloader, 1 + below(chance, 4), NULL); break;
     default: break;
     }
     depth--;
@@ -176,13 +198,22 @@ static void check_result(const struct call *call, const sdd_result *result)
     if (result->failure.status != SDD_OK) {
         EXPECT(result->image == NULL && result->bytes == NULL, "call %d failed, and has a picture", call->number);
         EXPECT(result->failure.message[0] != 0, "call %d failed without a sentence", call->number);
+        EXPECT(result->failure.status != SDD_ERROR_CONNECT || result->response == NULL,
+               "call %d has reached no host, and has a response", call->number);
+        EXPECT(result->failure.status != SDD_ERROR_BAD_IMAGE_DATA || strchr("lcf", call->place.temper),
+               "call %d has no picture, and its host has sent one", call->number);
+        check_silence(call, result);
         return;
     }
     reached(5, (uint32_t)result->origin, (uint32_t)call->kind, (uint32_t)call->place.temper);
+    if (call->sink) return check_sink(call->sink, result->metrics->body_bytes, &call->place);
     if (call->wants_bytes) EXPECT(result->bytes && !result->image, "call %d wanted bytes, and has none", call->number);
     else EXPECT(result->image != NULL, "call %d succeeds without a picture", call->number);
-    if (result->image) check_picture(result->image, &call->place);
-    if (call->wants_bytes) check_bytes(result->bytes, &call->place);
+    struct place place = call->place;
+    if (call->has_own_key && result->image && sdd_image_width(result->image) == width_of(swapped(place.picture)))
+        place.picture = swapped(place.picture);
+    if (result->image) check_picture(result->image, &place);
+    if (call->wants_bytes) check_bytes(result->bytes, &place);
 }
 
 static void on_completed(const sdd_result *result, void *user_data)
@@ -212,6 +243,17 @@ static void on_preview(const sdd_result *result, void *user_data)
     struct call *call = user_data;
     hear(call, "a preview");
     EXPECT(!result->is_terminal && result->image, "call %d has a preview without a picture", call->number);
+    if (call->place.picture % 4 >= 2) check_picture(result->image, &call->place);
+    interfere(call, &call->chance);
+}
+
+static void on_facts(sdd_token token, const sdd_image_info *facts, void *user_data)
+{
+    struct call *call = user_data;
+    (void)token;
+    hear(call, "the facts");
+    int width = width_of(call->place.picture);
+    EXPECT(facts->stored_width == width || (call->kind == LOAD && facts->stored_width < width), "call %d is told a width of %d", call->number, (int)facts->stored_width);
     interfere(call, &call->chance);
 }
 
@@ -235,10 +277,22 @@ static void on_list_progress(sdd_token token, size_t finished, size_t skipped, s
     interfere(call, &call->chance);
 }
 
+static void on_each(sdd_token token, size_t index, const sdd_result *result, void *user_data)
+{
+    struct call *call = user_data;
+    (void)token, (void)result;
+    hear(call, "an outcome of the list");
+    EXPECT(index < call->listed, "list %d tells of number %zu of %zu", call->number, index, call->listed);
+    interfere(call, &call->chance);
+}
+
 static void on_list(const sdd_prefetch_report *told, void *user_data)
 {
     struct call *call = user_data;
     ended(call, told->status);
+    EXPECT(told->finished + told->cancelled == told->total && (told->status != SDD_OK || told->finished == told->total),
+           "list %d ends, and %zu of %zu have ended, %zu were cancelled", call->number, told->finished, told->total,
+           told->cancelled);
     interfere(call, &call->chance);
 }
 
@@ -250,11 +304,12 @@ static sdd_options some_options(struct chance *chance, int is_load)
     if (one_in(chance, 4)) options |= SDD_OPTION_USE_HTTP_CACHE;
     if (one_in(chance, 8)) options |= SDD_OPTION_RESUME;
     if (one_in(chance, 8)) options |= SDD_OPTION_AVOID_DECODE_IMAGE;
+    if (one_in(chance, 8)) options |= SDD_OPTION_CONTINUE_IN_BACKGROUND;
     if (!is_load) return options;
     if (one_in(chance, 8)) options |= SDD_OPTION_REFRESH_CACHED;
     if (one_in(chance, 8)) options |= SDD_OPTION_FROM_LOADER_ONLY;
     else if (one_in(chance, 10)) options |= SDD_OPTION_FROM_CACHE_ONLY;
-    if (one_in(chance, 8)) options |= SDD_OPTION_WAIT_STORE_CACHE;
+    if (!is_hoarding && one_in(chance, 8)) options |= SDD_OPTION_WAIT_STORE_CACHE;
     if (one_in(chance, 8)) options |= SDD_OPTION_RETRY_FAILED;
     return options;
 }
@@ -266,7 +321,7 @@ static void tell_submitted(const struct call *call, const char *does, sdd_option
         { SDD_OPTION_AVOID_DECODE_IMAGE, "decoding later" }, { SDD_OPTION_REFRESH_CACHED, "refreshing" },
         { SDD_OPTION_FROM_LOADER_ONLY, "no cache" }, { SDD_OPTION_FROM_CACHE_ONLY, "only the cache" },
         { SDD_OPTION_WAIT_STORE_CACHE, "waiting for the disk" }, { SDD_OPTION_RETRY_FAILED, "retrying failed ones" },
-        { SDD_OPTION_BYTES_ONLY, "bytes only" },
+        { SDD_OPTION_BYTES_ONLY, "bytes only" }, { SDD_OPTION_CONTINUE_IN_BACKGROUND, "also in the background" },
     };
     char with[300] = "";
     if (!tells_story) return;
@@ -284,24 +339,28 @@ static void submit_download(struct chance *chance, int site)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     if (call == NULL) return;
     write_url(url, sizeof url, &call->place);
-    call->wants_bytes = one_in(chance, 6);
+    int has_sink = one_in(chance, 16);
+    call->wants_bytes = !has_sink && one_in(chance, 6);
     decode.target_width = 4;
     request.url = url;
-    request.options = some_options(chance, 0) | (call->wants_bytes ? SDD_OPTION_BYTES_ONLY : 0);
+    request.options = has_sink ? 0 : some_options(chance, 0) | (call->wants_bytes ? SDD_OPTION_BYTES_ONLY : 0);
     request.priority = (sdd_priority)below(chance, 6);
-    request.decode = one_in(chance, 4) && !call->wants_bytes ? &decode : NULL;
+    request.decode = one_in(chance, 4) && !call->wants_bytes && !has_sink ? &decode : NULL;
     request.completed = on_completed;
     request.progress = one_in(chance, 3) ? on_progress : NULL;
-    request.preview = one_in(chance, 4) && !call->wants_bytes ? on_preview : NULL;
+    request.preview = one_in(chance, 3) && !call->wants_bytes && !has_sink ? on_preview : NULL;
+    request.facts = one_in(chance, 4) && !has_sink ? on_facts : NULL;
+    if (has_sink && (call->sink = open_sink(chance, is_quiet, &request.sink_fd))) request.sink = SDD_SINK_FD;
     request.user_data = call;
     request.user_data_free = freed;
     tell_submitted(call, "downloads", request.options, request.priority);
     submitted(call, sdd_downloader_submit(sites[site].downloader, &request));
+    if (call->sink) close(request.sink_fd); /* the library has its own */
 }
 
 static void submit_load(struct chance *chance, int site)
 {
-    char url[80];
+    char url[80], key[16];
     struct call *call = new_call(LOAD, site, chance);
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
@@ -311,9 +370,14 @@ static void submit_load(struct chance *chance, int site)
     request.url = url;
     request.options = some_options(chance, 1);
     request.priority = (sdd_priority)below(chance, 6);
-    request.decode = one_in(chance, 3) ? &decode : NULL;
+    call->has_own_key = one_in(chance, 6);
+    request.decode = one_in(chance, 3) && !call->has_own_key ? &decode : NULL;
+    snprintf(key, sizeof key, "swapped-%d", call->place.picture);
+    if (call->has_own_key) request.cache_key = key;
     request.completed = on_completed;
     request.progress = one_in(chance, 3) ? on_progress : NULL;
+    request.preview = one_in(chance, 4) ? on_preview : NULL;
+    request.facts = one_in(chance, 4) && !call->has_own_key ? on_facts : NULL;
     request.cached = request.options & SDD_OPTION_REFRESH_CACHED ? on_cached : NULL;
     request.user_data = call;
     request.user_data_free = freed;
@@ -330,13 +394,15 @@ static void submit_list(struct chance *chance, int site)
     if (call == NULL) return;
     list.count = call->listed = below(chance, 7);
     for (size_t i = 0; i < list.count; i++) {
-        write_url(texts[i], sizeof texts[i], &urls[below(chance, URLS)]);
+        struct place place = choose_url(chance, site);
+        write_url(texts[i], sizeof texts[i], &place);
         listed[i] = texts[i];
     }
     list.urls = listed;
     list.to = (sdd_prefetch_target)below(chance, 2);
     list.completed = on_list;
     list.progress = on_list_progress;
+    list.each = one_in(chance, 2) ? on_each : NULL;
     list.user_data = call;
     list.user_data_free = freed;
     tell("call %d: prefetches %zu pictures", call->number, list.count);
@@ -357,6 +423,7 @@ void submit(struct chance *chance, int site)
 void begin_calls(void)
 {
     pthread_condattr_t attributes;
+    pthread_mutex_init(&room, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&changed, &attributes);
@@ -367,7 +434,7 @@ int has_open_calls(void) { return open_calls > 0; }
 
 void await_all_calls(void)
 {
-    struct timespec until = { (virtual_now() + (is_quiet ? SOON : 3600) * SECOND) / SECOND, 0 };
+    struct timespec until = { (virtual_now() + (is_quiet && !is_syncing ? SOON : 3600) * SECOND) / SECOND, 0 };
     pthread_mutex_lock(&room);
     while (open_calls > 0)
         if (pthread_cond_timedwait(&changed, &room, &until) != 0 && open_calls > 0) {

@@ -11,7 +11,7 @@
 #include "network.h"
 #include "scheduler.h"
 
-enum { MOST_CALLS = 2048, SITES = 2, URLS = 24 };
+enum { MOST_CALLS = 2048, SITES = 2, URLS = 24, SLOW_URLS = 4 };
 
 enum call_kind { DOWNLOAD, LOAD, LIST };
 
@@ -26,6 +26,8 @@ struct call {
     struct chance chance; /* for what its callbacks do */
     size_t listed, finished;
     int64_t began;
+    int has_own_key; /* under which another picture may be stored */
+    struct sink *sink;
 };
 
 /* A downloader, and a loader that uses it. */
@@ -34,7 +36,10 @@ struct site {
     sdd_loader *loader;
     int delivers_itself;    /* SDD_DELIVERY_APPLICATION */
     int has_event_loop;     /* its thread polls the downloader's descriptor */
+    int waits_until_idle;   /* its thread calls sdd_downloader_idle_wait() */
     int ends, is_destroyed; /* a caller destroys it; that has returned */
+    int is_slow; /* its hosts alone are slow, in a story that is quiet but for them */
+    int64_t background_since; /* 0: it is in the foreground */
 };
 
 extern struct site sites[SITES];
@@ -44,6 +49,12 @@ extern int call_count;
 extern __thread int depth; /* of calls inside callbacks */
 /* In a quiet story nothing is slow, nothing fails and callbacks do not wait: each call ends soon. */
 extern int is_quiet;
+/*
+ * Others that some stories have. Hoarding: nothing waits for what the cache has still to write, which is much, so that
+ * limits on that hold. Away: the application is in the background for long. Ending: caches are destroyed in the middle.
+ * Syncing: quiet, but calls of fsync() take long, which reads must not wait for.
+ */
+extern int is_hoarding, is_away, is_ending, is_syncing;
 
 void begin_calls(void);
 /* Whether some calls have not ended. */
@@ -52,8 +63,14 @@ int has_open_calls(void);
 void await_all_calls(void);
 /* In a quiet story what has begun at that time must have ended by now. */
 void expect_soon(int64_t began, const char *what, int number);
+/* The same of what waits for the hosts of a site. */
+void expect_soon_of(const struct site *site, int64_t began, const char *what, int number);
+/* One of the URLs of the story that a site uses. */
+struct place choose_url(struct chance *chance, int site);
 /* Releases what the application has kept. */
 void end_calls(void);
+/* A cached picture that a load with a key of its own may find in place of its URL's. */
+static inline int swapped(int picture) { return (picture + 1) % PICTURES; }
 
 /* Submits a request, load or list of a seed's choice. */
 void submit(struct chance *chance, int site);

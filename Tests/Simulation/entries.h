@@ -11,7 +11,11 @@
 
 /* Forgets what was stored. With one cache in one process, queries must find the newest. */
 void begin_entries(int has_one_cache);
-/* Stores an entry, or looks for one. */
-void use_entry(struct chance *chance, sdd_cache *cache);
+/* The cache is about to be cleared, or to end. */
+void clear_entries(void);
+/* Stores an entry, removes it, or looks for one. */
+void use_entry(struct chance *chance, int site, sdd_cache *cache, int has_disk);
+/* Waits until what was stored is on disk. */
+void flush(sdd_cache *cache, int64_t milliseconds);
 
 #endif

@@ -19,6 +19,9 @@
 #include "real.h"
 #include "scheduler.h"
 
+/* More than the stories need, however much waits for the disk. */
+enum { MOST_DESCRIPTORS = 56 };
+
 struct real real;
 
 __attribute__((constructor)) static void find_real_functions(void)
@@ -41,7 +44,8 @@ __attribute__((constructor)) static void find_real_functions(void)
 
 /* ---- locks that are held: few at a time */
 
-struct held { const void *lock; struct task *owner; int depth, readers; };
+/* One that is inherited was held by the thread that forked; the child may give it back, or just make it anew. */
+struct held { const void *lock; struct task *owner; int depth, readers, is_inherited; };
 enum { MOST_HELD = 4096 };
 static struct held held[MOST_HELD];
 
@@ -80,8 +84,8 @@ static int take(pthread_mutex_t *mutex, int64_t deadline)
 {
     for (;;) {
         struct held *place = place_of(mutex);
-        if (place->lock == NULL) {
-            *place = (struct held){ mutex, running(), 1, 0 };
+        if (place->lock == NULL || (place->is_inherited && place->owner == running())) {
+            *place = (struct held){ mutex, running(), 1, 0, 0 };
             return 0;
         }
         if (place->owner == running()) {
@@ -101,6 +105,27 @@ static int give_back(pthread_mutex_t *mutex)
     forget(place);
     wake_all(FOR_LOCK, mutex);
     return 0;
+}
+
+/* The child of a fork makes locks anew that threads of its parent may hold. */
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    if (is_simulated() && place_of(mutex)->lock) forget(place_of(mutex));
+    if (real.pthread_mutex_init == NULL) find_real_functions();
+    return real.pthread_mutex_init(mutex, attributes);
+}
+
+int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
+{
+    if (is_simulated() && place_of(lock)->lock) forget(place_of(lock));
+    if (real.pthread_rwlock_init == NULL) find_real_functions();
+    return real.pthread_rwlock_init(lock, attributes);
+}
+
+void inherit_locks(struct task *old, struct task *new)
+{
+    for (int i = 0; i < MOST_HELD; i++)
+        if (held[i].lock && held[i].owner == old) held[i].owner = new, held[i].is_inherited = 1;
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
@@ -133,7 +158,7 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
     step(STEP_LOCK);
     for (;;) {
         struct held *place = place_of(lock);
-        if (place->lock == NULL) *place = (struct held){ lock, NULL, 0, 0 };
+        if (place->lock == NULL) *place = (struct held){ lock, NULL, 0, 0, 0 };
         if (place->owner == NULL) {
             place->readers++;
             return 0;
@@ -149,7 +174,7 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     for (;;) {
         struct held *place = place_of(lock);
         if (place->lock == NULL) {
-            *place = (struct held){ lock, running(), 1, 0 };
+            *place = (struct held){ lock, running(), 1, 0, 0 };
             return 0;
         }
         wait_for(FOR_LOCK, lock, -1);
@@ -397,6 +422,7 @@ CURLMcode curl_multi_poll(CURLM *multi, struct curl_waitfd *more, unsigned count
 CURLMcode curl_multi_wakeup(CURLM *multi)
 {
     HAND_ON(curl_multi_wakeup, multi);
+    if (fails("curl_multi_wakeup")) return CURLM_WAKEUP_FAILURE;
     for (int i = 0; !take_wakeup(multi, 0); i++) {
         if (i == MOST_WOKEN) found(FOUND_HARNESS, "more than %d handles of libcurl were woken", MOST_WOKEN);
         if (woken[i] == NULL) woken[i] = multi;
@@ -418,7 +444,6 @@ CURLMcode curl_multi_wakeup(CURLM *multi)
     }
 
 FILE_CALL(ssize_t, pread, (int file, void *bytes, size_t size, off_t at), file, bytes, size, at)
-FILE_CALL(ssize_t, writev, (int file, const struct iovec *parts, int count), file, parts, count)
 FILE_CALL(int, fsync, (int file), file)
 FILE_CALL(int, fdatasync, (int file), file)
 FILE_CALL(int, ftruncate, (int file, off_t size), file, size)
@@ -453,6 +478,25 @@ ssize_t write(int file, const void *bytes, size_t size)
     return result;
 }
 
+ssize_t writev(int file, const struct iovec *parts, int count)
+{
+    HAND_ON(writev, file, parts, count);
+    step(STEP_FILE);
+    if (is_file(file) && fails("write")) return -1;
+    ssize_t result = real.writev(file, parts, count);
+    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready);
+    return result;
+}
+
+int close(int file)
+{
+    HAND_ON(close, file);
+    step(STEP_FILE);
+    int result = real.close(file);
+    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready); /* the other end of a pipe */
+    return result;
+}
+
 int openat(int folder, const char *name, int flags, ...)
 {
     va_list values;
@@ -462,5 +506,7 @@ int openat(int folder, const char *name, int flags, ...)
     HAND_ON(openat, folder, name, flags, mode);
     step(STEP_FILE);
     if (fails("openat")) return -1;
-    return real.openat(folder, name, flags, mode);
+    int file = real.openat(folder, name, flags, mode);
+    if (file >= MOST_DESCRIPTORS) found(FOUND_WRONG, "there are more than %d descriptors", MOST_DESCRIPTORS);
+    return file;
 }

@@ -9,13 +9,15 @@
 
 #include "report.h"
 
-enum { MOST_TRANSFERS = 4096, MOST_DOWNLOADERS = 4 };
+/* A costly picture is large enough to be shown while it arrives. */
+enum { MOST_TRANSFERS = 4096, MOST_DOWNLOADERS = 4, COSTLY_SIZE = 3000 };
 
 /* How a host answers; the letter is part of the URL. */
 static const struct { char letter; const char *name; } tempers[TEMPERS] = {
     { 'o', "that answers" }, { 'h', "that names a validator" }, { 's', "that is slow" }, { 'c', "that is cut off" },
     { 'm', "that is missing" }, { 'r', "that is busy at first" }, { 'l', "with a wrong length" },
     { 'n', "that never comes" }, { 'f', "that goes on after its end" }, { 'u', "that cannot be reached" },
+    { 'd', "that pauses in the middle" }, { 'b', "that is busy, then gone or silent" },
 };
 
 struct transfer {
@@ -50,11 +52,11 @@ void make_pictures(void)
 {
     for (int i = 0; i < PICTURES; i++) {
         if (is_costly(i)) {
-            bodies[i].size = 4 + 8;
-            bodies[i].bytes = malloc(bodies[i].size);
+            bodies[i].size = COSTLY_SIZE;
+            bodies[i].bytes = malloc(COSTLY_SIZE);
+            memset(bodies[i].bytes, 'a' + i, COSTLY_SIZE);
             memcpy(bodies[i].bytes, "SIM!", 4);
             bodies[i].bytes[4] = (uint8_t)i;
-            memset(bodies[i].bytes + 5, 0, 7);
             continue;
         }
         uint8_t pixels[64 * HEIGHT * 3];
@@ -103,7 +105,7 @@ sdd_bytes *body_of(int picture)
 
 /* ---- a coder whose pictures cost time and memory */
 
-struct decoder { int picture, has_given; uint8_t *pixels; };
+struct decoder { int picture, has_given; size_t fed; uint8_t *pixels; };
 
 static int32_t costly_can_decode(const void *bytes, size_t size, void *unused)
 {
@@ -122,30 +124,28 @@ static sdd_status costly_open(const sdd_coder_task *task, void **out, void *unus
 static sdd_status costly_feed(void *given, const void *bytes, size_t size, int32_t is_last, void *unused)
 {
     struct decoder *decoder = given;
-    (void)is_last, (void)unused;
-    if (size < 12) return SDD_ERROR_INCOMPLETE;
-    decoder->picture = ((const uint8_t *)bytes)[4] % PICTURES;
-    return SDD_OK;
+    (void)unused;
+    if (decoder->fed <= 4 && decoder->fed + size > 4) decoder->picture = ((const uint8_t *)bytes)[4 - decoder->fed] % PICTURES;
+    decoder->fed += size;
+    return is_last && decoder->fed < COSTLY_SIZE ? SDD_ERROR_INCOMPLETE : SDD_OK;
 }
 
 static sdd_status costly_estimate(void *given, sdd_coder_estimate *estimate, void *unused)
 {
     struct decoder *decoder = given;
     (void)unused;
+    if (decoder->fed <= 4) return SDD_ERROR_INCOMPLETE;
     estimate->width = width_of(decoder->picture);
     estimate->height = HEIGHT;
     estimate->decode_bytes = (int64_t)(1 + decoder->picture / 4 * 5) << 20;
     return SDD_OK;
 }
 
-static sdd_status costly_next(void *given, sdd_coder_frame *frame, void *unused)
+static void draw(struct decoder *decoder, sdd_coder_frame *frame)
 {
-    struct decoder *decoder = given;
-    (void)unused;
-    if (decoder->has_given) return SDD_ERROR_NOT_FOUND;
-    decoder->has_given = 1;
-    if (!is_quiet_network) sleep_until(virtual_now() + (1 + decoder->picture * 5) * MILLISECOND);
     int width = width_of(decoder->picture);
+    if (!is_quiet_network) sleep_until(virtual_now() + (1 + decoder->picture * 5) * MILLISECOND);
+    free(decoder->pixels);
     decoder->pixels = malloc((size_t)width * HEIGHT * 4);
     memset(decoder->pixels, level_of(decoder->picture), (size_t)width * HEIGHT * 4);
     for (int i = 0; i < width * HEIGHT; i++) decoder->pixels[4 * i + 3] = 255;
@@ -154,6 +154,26 @@ static sdd_status costly_next(void *given, sdd_coder_frame *frame, void *unused)
     frame->width = width;
     frame->height = HEIGHT;
     frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
+}
+
+static sdd_status costly_next(void *given, sdd_coder_frame *frame, void *unused)
+{
+    struct decoder *decoder = given;
+    (void)unused;
+    if (decoder->has_given) return SDD_ERROR_NOT_FOUND;
+    if (decoder->fed < COSTLY_SIZE) return SDD_ERROR_INCOMPLETE;
+    decoder->has_given = 1;
+    draw(decoder, frame);
+    return SDD_OK;
+}
+
+static sdd_status costly_preview(void *given, sdd_coder_preview *preview, void *unused)
+{
+    struct decoder *decoder = given;
+    (void)unused;
+    if (decoder->fed <= 4) return SDD_ERROR_INCOMPLETE;
+    preview->good_rows = 1 + (int32_t)(decoder->fed * (HEIGHT - 1) / COSTLY_SIZE);
+    draw(decoder, &preview->frame);
     return SDD_OK;
 }
 
@@ -174,6 +194,7 @@ const sdd_coder *costly_coder(void)
     coder.feed = costly_feed;
     coder.estimate = costly_estimate;
     coder.next = costly_next;
+    coder.preview = costly_preview;
     coder.close = costly_close;
     return &coder;
 }
@@ -270,6 +291,11 @@ static void answer_first(struct transfer *transfer, char temper)
         if (one_in(&chance, 2)) respond_alone(transfer, 503, NULL, 0, 0);
         else respond(transfer, 200, plain, 1, size);
         break;
+    case 'b': /* once busy, then not there at all, so that the end has no response */
+        if (one_in(&chance, 2)) respond_alone(transfer, 503, NULL, 0, 0);
+        else if (one_in(&chance, 2)) finish(transfer, SDD_ERROR_CONNECT);
+        else transfer->next = -1;
+        return;
     case 'l': respond(transfer, 200, plain, 1, size + (one_in(&chance, 2) ? 7 : -7)); break;
     default: respond(transfer, 200, plain, 1, one_in(&chance, 3) ? -1 : size);
     }
@@ -292,9 +318,9 @@ static void answer(struct transfer *transfer)
         return;
     }
     if (transfer->sent < size) {
-        send_some(transfer, temper == 's' ? 1 + size / 8 : 1 + below(&chance, (uint32_t)size * 2));
+        send_some(transfer, temper == 's' ? 1 + size / 8 : temper == 'd' ? 1 + size / 2 : 1 + size / 5 + below(&chance, (uint32_t)size * 2));
         if (!transfer->is_live) return;
-        transfer->next = temper == 's' && !is_calm ? virtual_now() + SECOND : soon();
+        transfer->next = temper == 's' ? virtual_now() + SECOND : temper == 'd' ? virtual_now() + 9 * SECOND : soon();
         if (transfer->sent < size || one_in(&chance, 2)) return;
     }
     sdd_transfer id = transfer->id;
@@ -407,6 +433,7 @@ void start_network(uint64_t seed, int is_quiet_one)
     chance.state = seed;
     count = is_calm = ends = 0;
     is_quiet_network = is_quiet_one;
+    pthread_mutex_init(&lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&changed, &attributes);
@@ -417,6 +444,8 @@ void calm_network(void)
 {
     pthread_mutex_lock(&lock);
     is_calm = 1;
+    for (int i = 0; i < count; i++)
+        if (transfers[i].is_live && transfers[i].next > 0) transfers[i].next = virtual_now();
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
 }

@@ -6,7 +6,7 @@
 
 #include "scheduler.h"
 
-enum { PICTURES = 16, TEMPERS = 10, HOSTS = 4, FIRST_WIDTH = 8, HEIGHT = 6 };
+enum { PICTURES = 16, TEMPERS = 12, HOSTS = 4, FIRST_WIDTH = 8, HEIGHT = 6 };
 
 /* What a URL names. */
 struct place { int host, picture; char temper; };

@@ -35,6 +35,9 @@
     X(int, eventfd_write, (int, uint64_t)) \
     X(CURLMcode, curl_multi_poll, (CURLM *, struct curl_waitfd *, unsigned, int, int *)) \
     X(CURLMcode, curl_multi_wakeup, (CURLM *)) \
+    X(int, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *)) \
+    X(int, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *)) \
+    X(int, close, (int)) \
     X(ssize_t, read, (int, void *, size_t)) \
     X(ssize_t, pread, (int, void *, size_t, off_t)) \
     X(ssize_t, write, (int, const void *, size_t)) \

@@ -345,24 +345,45 @@ static _Noreturn void end_process(void)
     _exit(0);
 }
 
+/* The first thread of the child that this thread makes; of the one that is made now; and the thread that makes it. */
+static __thread struct task *to_fork;
+static struct task *forked, *forking;
+
+/* The last thing before a fork: other threads may run while the library prepares itself. */
+static void end_before_fork(void)
+{
+    forked = to_fork;
+    forking = forked ? all->current : NULL;
+}
+
+/* The first thing that a child does: the handlers of the library come after it. */
+static void begin_in_child(void)
+{
+    if (forked == NULL) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    process = forked->process;
+    forked->real = real.pthread_self();
+    inherit_locks(forking, forked);
+    await(forked);
+}
+
+static void ask_for_forks(void) { pthread_atfork(end_before_fork, NULL, begin_in_child); }
+__attribute__((section(".preinit_array"), used)) static void (*const before_all_libraries)(void) = ask_for_forks;
+
 struct task *start_process(void (*body)(void *), void *argument)
 {
     struct task *task = new_task();
     task->process = ++all->process_count;
     snprintf(task->name, sizeof task->name, "%.15s", "other process");
-    is_on = 0; /* what the library does before and after a fork, both processes do at once */
+    task->waits = HAS_ENDED; /* until it is there */
+    to_fork = task;
     pid_t child = fork();
     if (child < 0) found(FOUND_HARNESS, "the system gives no process: %s", strerror(errno));
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        process = task->process;
-        task->real = real.pthread_self();
-        await(task);
-        is_on = 1;
         body(argument);
         end_process();
     }
-    is_on = 1;
+    task->waits = RUNS;
     step(STEP_START);
     return task;
 }

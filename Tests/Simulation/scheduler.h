@@ -84,8 +84,10 @@ unsigned long real_thread_of(const struct task *task);
 
 /* ---- processes */
 
-/* Starts another process, a fork of this one, which must have no other thread. It ends with `body`. join_task() waits. */
+/* Starts another process, a fork of this one. It ends with `body`. join_task() waits. */
 struct task *start_process(void (*body)(void *), void *argument);
+/* In a child: its first thread has what it held in the parent. The locks of other threads stay held. */
+void inherit_locks(struct task *old, struct task *new);
 
 /* ---- the trace */
 

@@ -1,15 +1,16 @@
 /*
  * simulate.c - plays stories by their seeds, each in a process of its own; see README.md.
  *
- *     simulate [--first SEED] [--seeds COUNT] [--seconds COUNT] [--jobs COUNT] [--twice]
+ *     simulate [--first SEED] [--seeds COUNT] [--seconds COUNT] [--jobs COUNT] [--twice] [--as-it-is]
  *     simulate --seed SEED              plays one, and tells its story
  *
- * Ends with status 1 at the first finding, after it was made smaller.
+ * Ends with status 1 at the first finding, after it was made smaller, unless that is to stay as it is.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <execinfo.h>
+#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -44,7 +45,7 @@ static struct sums {
 } *sums;
 
 static char folder[64];
-static int is_warming;
+static int is_warming, stays_as_it_is;
 static double start_time, end_time; /* no seed begins after it */
 
 /* ---- telling */
@@ -72,6 +73,29 @@ void reached(uint32_t kind, uint32_t a, uint32_t b, uint32_t c)
     report->states[place / 8] |= (unsigned char)(1 << place % 8);
 }
 
+/* ---- the folder of a job */
+
+static void empty_folder(void)
+{
+    if (system("rm -rf cache") != 0 || mkdir("cache", 0700) != 0) abort();
+}
+
+static void enter_folder(int job)
+{
+    /* Names of one length, so that nothing depends on them. */
+    snprintf(folder, sizeof folder, "/dev/shm/sdd-simulation-%08d-%02d", (int)getpid() % 100000000, job % 100);
+    if (mkdir(folder, 0700) != 0 || chdir(folder) != 0) {
+        perror(folder);
+        exit(2);
+    }
+}
+
+static void leave_folder(void)
+{
+    empty_folder();
+    if (rmdir("cache") == 0 && chdir("/") == 0) rmdir(folder);
+}
+
 /* ---- one story, in the process that is to end with it */
 
 static void end_report(void)
@@ -85,6 +109,7 @@ static void end_report(void)
 static _Noreturn void end_all_processes(void)
 {
     if (!is_warming) kill(0, SIGKILL);
+    leave_folder();
     _exit(1);
 }
 
@@ -104,6 +129,7 @@ static void on_crash(int number)
     report->finding = FOUND_CRASH;
     snprintf(report->sentence, sizeof report->sentence, "signal %d, %s", number, strsignal(number));
     end_report();
+    if (is_warming) fprintf(stderr, "simulate: the first story: %s\n", report->sentence);
     if (tells_story) backtrace_symbols_fd(places, backtrace(places, 60), 2);
     end_all_processes();
 }
@@ -129,11 +155,6 @@ static void play(uint64_t seed, const struct left_out *left_out, uint64_t last_s
 
 /* ---- processes */
 
-static void empty_folder(void)
-{
-    if (system("rm -rf cache") != 0 || mkdir("cache", 0700) != 0) abort();
-}
-
 static void run_process(uint64_t seed, const struct left_out *left_out, uint64_t last_step)
 {
     memset(report, 0, offsetof(struct report, story));
@@ -155,12 +176,30 @@ static void run_process(uint64_t seed, const struct left_out *left_out, uint64_t
              WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+/* A file that was not synced when the power failed: its end is missing, or a part of it is empty. */
+static int lose_some(const char *path, const struct stat *facts, int type, struct FTW *unused)
+{
+    (void)unused;
+    if (type != FTW_F || facts->st_size == 0) return 0;
+    struct chance chance = { (uint64_t)facts->st_size };
+    for (const char *at = path; *at; at++) chance.state = chance.state * 31 + (uint8_t)*at;
+    off_t from = below(&chance, (uint32_t)facts->st_size), size = below(&chance, (uint32_t)(facts->st_size - from)) + 1;
+    uint32_t kind = below(&chance, 3);
+    if (kind == 0) return truncate(path, from);
+    int file = kind == 1 ? open(path, O_WRONLY) : -1;
+    if (file < 0) return 0;
+    static const char empty[1 << 16];
+    if (pwrite(file, empty, (size_t)size < sizeof empty ? (size_t)size : sizeof empty, from) < 0) abort();
+    return close(file);
+}
+
 /* Plays a seed, in processes of its own. */
 static void run_child(uint64_t seed, const struct left_out *left_out)
 {
     empty_folder();
     uint64_t last_step = killed_at(seed);
     if (last_step) run_process(seed, left_out, last_step);
+    if (last_step % 3 == 1 && report->finding == FOUND_NOTHING && nftw("cache", lose_some, 16, FTW_PHYS) != 0) abort();
     if (last_step == 0 || report->finding == FOUND_NOTHING) run_process(seed, left_out, 0);
 }
 
@@ -217,6 +256,7 @@ static void tell_finding(uint64_t seed)
     printf("seed %llu: %s: %s (after %llu seeds, %.1f s)\n", (unsigned long long)seed, name_of(finding), sentence,
            (unsigned long long)sums->seeds, seconds_now() - start_time);
     fflush(stdout);
+    if (stays_as_it_is) return;
     struct left_out smallest = make_smaller(seed, finding, sentence);
     tells_story = 1;
     run_child(seed, &smallest);
@@ -261,22 +301,6 @@ static void print_sums(double seconds)
            (unsigned long long)sums->transfers, (unsigned long long)sums->network_faults,
            (unsigned long long)sums->faults, states);
     fflush(stdout);
-}
-
-static void enter_folder(int job)
-{
-    /* Names of one length, so that nothing depends on them. */
-    snprintf(folder, sizeof folder, "/dev/shm/sdd-simulation-%08d-%02d", (int)getpid() % 100000000, job % 100);
-    if (mkdir(folder, 0700) != 0 || chdir(folder) != 0) {
-        perror(folder);
-        exit(2);
-    }
-}
-
-static void leave_folder(void)
-{
-    empty_folder();
-    if (rmdir("cache") == 0 && chdir("/") == 0) rmdir(folder);
 }
 
 /* One thread runs at a time: handing the baton on is much faster on one processor. */
@@ -397,6 +421,7 @@ int main(int count, char **arguments)
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : "";
         if (strcmp(name, "--twice") == 0) twice = 1;
+        else if (strcmp(name, "--as-it-is") == 0) stays_as_it_is = 1;
         else if (strcmp(name, "--first") == 0) first = strtoull(value, NULL, 10), i++;
         else if (strcmp(name, "--seeds") == 0) seeds = strtoull(value, NULL, 10), i++;
         else if (strcmp(name, "--seconds") == 0) seconds = atof(value), i++;

@@ -8,7 +8,7 @@
 #include "scheduler.h"
 
 static struct chance chance;
-static uint32_t failing, slow;
+static uint32_t failing, slow, sync_time;
 static uint64_t faults;
 
 void set_faults(uint64_t seed, uint32_t failing_calls, uint32_t slow_calls)
@@ -16,7 +16,10 @@ void set_faults(uint64_t seed, uint32_t failing_calls, uint32_t slow_calls)
     chance.state = seed;
     failing = failing_calls;
     slow = slow_calls;
+    sync_time = 0;
 }
+
+void set_slow_syncs(uint32_t milliseconds) { sync_time = milliseconds; }
 
 static int error_of(const char *call)
 {
@@ -29,6 +32,7 @@ static int error_of(const char *call)
 
 int fails(const char *call)
 {
+    if (sync_time && strstr(call, "sync")) sleep_until(virtual_now() + sync_time * MILLISECOND);
     if (slow && below(&chance, 1000) < slow) {
         uint32_t most = one_in(&chance, 10) ? 20000 : 50; /* milliseconds */
         sleep_until(virtual_now() + below(&chance, most) * MILLISECOND);
