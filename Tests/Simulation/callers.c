@@ -156,7 +156,7 @@ static void change_cache(struct chance *chance)
     case 1: flush(cache, one_in(chance, 2) ? -1 : 100); break;
     case 2: tell("trims the disk"), sdd_cache_trim_disk_wait(cache); break;
     case 3: check_statistics(cache); break;
-    case 4: tell("clears the cache"), clear_entries(), sdd_cache_clear_wait(cache, SDD_CACHE_ALL); break;
+    case 4: clear(cache); break;
     default: sdd_cache_set_memory_limits(cache, (int64_t)below(chance, 4000), -1); break;
     }
     expect_soon(began, "a call of the cache", 0);
@@ -202,6 +202,7 @@ static void destroy_one(struct chance *chance, int site)
         caches_end = 1;
         clear_entries();
         destroy_cache((int)below(chance, (uint32_t)cache_count));
+        clear_entries();
     }
 }
 
@@ -210,7 +211,6 @@ static void submit_many(struct chance *chance, int site)
     int count = (int)below(chance, 25);
     tell("submits %d at once", count);
     for (int i = 0; i < count; i++) submit(chance, site);
-    if (is_hoarding) check_statistics(caches[site % cache_count]);
 }
 
 static void act(struct chance *chance)
@@ -218,6 +218,7 @@ static void act(struct chance *chance)
     int site = (int)below(chance, (uint32_t)site_count);
     uint32_t kind = below(chance, 22);
     if (is_quiet && kind == 5) kind = 10; /* this one holds things up */
+    if (is_hoarding && kind > 16) kind = 13;
     if (is_away && kind >= 5 && kind <= 8) go_into_background(chance, site), kind = 10;
     switch (kind) {
     case 0: get_one(chance, site); break;
@@ -230,7 +231,7 @@ static void act(struct chance *chance)
     case 6: change_cache(chance); break;
     case 7: case 8: sleep_until(virtual_now() + below(chance, 1000) * MILLISECOND); break;
     case 9: if (is_ending || one_in(chance, 10)) destroy_one(chance, site); break;
-    case 11: case 12: if (!is_hoarding) use_entry(chance, site, caches[below(chance, (uint32_t)cache_count)], has_disk); break;
+    case 11: case 12: use_entry(chance, site, caches[below(chance, (uint32_t)cache_count)], has_disk); break;
     case 13: if (one_in(chance, 2)) submit_many(chance, site); break;
     case 14: if (may_fork && one_in(chance, 2)) use_child(chance, site); break;
     default: submit(chance, site); break;
@@ -258,7 +259,9 @@ static void *call_library(void *context)
     pthread_setname_np(pthread_self(), name);
     for (int i = 0; i < caller->count; i++) {
         struct chance chance = chance_of(caller->seed, caller->number, i);
-        if (!(caller->left_out >> i & 1)) act(&chance);
+        if (caller->left_out >> i & 1) continue;
+        act(&chance);
+        if (is_hoarding) check_statistics(caches[i % cache_count]);
     }
     return NULL;
 }
@@ -305,9 +308,9 @@ static sdd_cache *make_cache(struct chance *chance, const char *folder)
     config.directory = folder;
     config.max_memory_cost = one_in(chance, 2) ? 2000 : 1 << 20;
     config.max_disk_bytes = one_in(chance, 3) && !is_quiet ? 40000 : 1 << 24;
-    has_disk = !one_in(chance, 4);
+    has_disk = is_hoarding || !one_in(chance, 4);
     config.levels = has_disk ? 0 : SDD_CACHE_MEMORY;
-    most_queued = !is_quiet && one_in(chance, is_hoarding ? 2 : 4) ? 400 : 0;
+    most_queued = is_hoarding ? one_in(chance, 2) * 400 : !is_quiet && one_in(chance, 4) ? 400 : 0;
     config.max_queued_bytes = most_queued;
     most_time = one_in(chance, 3) ? 1 + below(chance, 3000) : 10000;
     config.destroy_timeout_ms = most_time;
@@ -328,7 +331,7 @@ static void make_site(struct chance *chance, int number)
     sdd_limits limits = SDD_LIMITS_INIT;
     struct site *site = &sites[number];
     memset(site, 0, sizeof *site);
-    site->is_slow = is_quiet && number == 1;
+    site->is_slow = is_quiet && !is_hoarding && number == 1;
     site->delivers_itself = one_in(chance, 3);
     site->has_event_loop = one_in(chance, 2);
     site->waits_until_idle = one_in(chance, 3);
@@ -416,7 +419,7 @@ static void play_part(void *context)
     set_faults(part->seed, 0, 0);
     start_network(part->seed + (uint64_t)part->process, is_quiet);
     sdd_process_set_decode_memory_limit(room(&chance));
-    site_count = 1 + (int)below(&chance, SITES);
+    site_count = is_hoarding ? SITES : 1 + (int)below(&chance, SITES);
     cache_count = is_hoarding || one_in(&chance, 2) ? site_count : 1;
     begin_entries(cache_count == 1 && is_whole);
     for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, part->folder);
@@ -431,7 +434,7 @@ static void play_part(void *context)
         callers[i] = (struct caller){ part->seed, i, count_actions(part->seed, i), part->left_out->actions[i], 0 };
         if (callers[i].count) pthread_create(&callers[i].thread, NULL, call_library, &callers[i]);
     }
-    uint32_t failing = one_in(&chance, 3) ? below(&chance, 100) : 0, slow = one_in(&chance, 3) || is_hoarding ? below(&chance, 200) : 0;
+    uint32_t failing = one_in(&chance, 3) ? below(&chance, 100) : 0, slow = one_in(&chance, 3) ? below(&chance, 200) : 0;
     if (!is_quiet) set_faults(part->seed, failing, slow);
     if (is_syncing) set_slow_syncs(6000);
     for (int i = part->first; i < part->last; i++)
@@ -453,10 +456,10 @@ void play_story(uint64_t seed, const struct left_out *left_out, const char *fold
     struct chance chance = { seed ^ 0x0b1e };
     is_quiet = one_in(&chance, 4);
     uint32_t kind = below(&chance, 16);
-    is_hoarding = !is_quiet && kind < 2;
-    is_away = !is_quiet && kind == 2;
-    is_ending = kind >= 3 && kind < 6;
-    is_syncing = is_quiet && kind == 6;
+    is_away = !is_quiet && kind == 0;
+    is_ending = kind >= 1 && kind < 4;
+    is_syncing = is_quiet && kind >= 4 && kind < 8;
+    is_hoarding = is_syncing && kind >= 6;
     for (int i = 0; i < URLS; i++) {
         char temper = is_away ? "ohbbbrnu"[below(&chance, 8)] : "oooohhhscmrlnfub"[below(&chance, is_quiet ? 7 : 16)];
         int is_slow = is_quiet && i >= URLS - SLOW_URLS; /* with pictures that are shown as they arrive */

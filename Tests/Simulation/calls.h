@@ -50,9 +50,9 @@ extern __thread int depth; /* of calls inside callbacks */
 /* In a quiet story nothing is slow, nothing fails and callbacks do not wait: each call ends soon. */
 extern int is_quiet;
 /*
- * Others that some stories have. Hoarding: nothing waits for what the cache has still to write, which is much, so that
- * limits on that hold. Away: the application is in the background for long. Ending: caches are destroyed in the middle.
- * Syncing: quiet, but calls of fsync() take long, which reads must not wait for.
+ * What some stories have besides. Away: the application is in the background for long. Ending: caches are destroyed in the
+ * middle. Syncing: quiet, but calls of fsync() take long, which reads must not wait for. Hoarding: so much is stored then,
+ * while nobody waits for it, that the limits on what waits are reached.
  */
 extern int is_hoarding, is_away, is_ending, is_syncing;
 

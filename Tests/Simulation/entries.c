@@ -83,19 +83,30 @@ static void store(struct chance *chance, sdd_cache *cache, int has_disk, int num
 /* Stores an entry, and does not wait; then perhaps for all together. Queries find it at once. */
 static void store_soon(struct chance *chance, int site, sdd_cache *cache, int has_disk, int number, const char *key)
 {
-    struct stored stored = { begin_change(number), (int32_t)below(chance, PICTURES) };
-    sdd_cache_item item = SDD_CACHE_ITEM_INIT;
-    item.key = key;
-    item.bytes = body_of(stored.picture);
-    item.extended = bytes_of(&stored, sizeof stored);
-    tell("will store picture %d as %s, change %d", (int)stored.picture, key, (int)stored.serial);
-    int is_accepted = sdd_cache_put(cache, sites[site].downloader, &item) != 0;
-    /* A disk that fails may keep the one before. */
-    end_change(number, is_accepted && has_disk && is_quiet);
-    known[number].is_there = is_accepted && has_disk && known[number].open == 0;
-    sdd_bytes_release(item.bytes);
-    sdd_bytes_release(item.extended);
-    if (one_in(chance, 2)) flush(cache, -1);
+    for (uint32_t left = 1 + below(chance, 3); left > 0; left--) {
+        struct stored stored = { begin_change(number), (int32_t)below(chance, PICTURES) };
+        sdd_cache_item item = SDD_CACHE_ITEM_INIT;
+        item.key = key;
+        item.bytes = body_of(stored.picture);
+        item.extended = bytes_of(&stored, sizeof stored);
+        tell("will store picture %d as %s, change %d", (int)stored.picture, key, (int)stored.serial);
+        int is_accepted = sdd_cache_put(cache, sites[site].downloader, &item) != 0;
+        /* A disk that fails may keep the one before. */
+        end_change(number, is_accepted && has_disk && is_quiet);
+        known[number].is_there = is_accepted && has_disk && known[number].open == 0;
+        sdd_bytes_release(item.bytes);
+        sdd_bytes_release(item.extended);
+    }
+    if (!is_hoarding && one_in(chance, 2)) flush(cache, -1);
+}
+
+/* What is stored meanwhile may be there afterwards, or not. */
+void clear(sdd_cache *cache)
+{
+    tell("clears the cache");
+    clear_entries();
+    sdd_cache_clear_wait(cache, SDD_CACHE_ALL);
+    clear_entries();
 }
 
 void flush(sdd_cache *cache, int64_t milliseconds)
@@ -153,7 +164,7 @@ void use_entry(struct chance *chance, int site, sdd_cache *cache, int has_disk)
     char key[16];
     int64_t began = virtual_now();
     snprintf(key, sizeof key, "own-%d", number);
-    switch (below(chance, 7)) {
+    switch (is_hoarding ? 6 : below(chance, 7)) {
     case 4: store_soon(chance, site, cache, has_disk, number, key); break;
     case 0: case 1: store(chance, cache, has_disk, number, key); break;
     case 2: remove_it(cache, number, key); break;

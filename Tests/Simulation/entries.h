@@ -11,8 +11,9 @@
 
 /* Forgets what was stored. With one cache in one process, queries must find the newest. */
 void begin_entries(int has_one_cache);
-/* The cache is about to be cleared, or to end. */
+/* The cache ends, or has ended. */
 void clear_entries(void);
+void clear(sdd_cache *cache);
 /* Stores an entry, removes it, or looks for one. */
 void use_entry(struct chance *chance, int site, sdd_cache *cache, int has_disk);
 /* Waits until what was stored is on disk. */

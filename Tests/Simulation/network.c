@@ -320,7 +320,8 @@ static void answer(struct transfer *transfer)
     if (transfer->sent < size) {
         send_some(transfer, temper == 's' ? 1 + size / 8 : temper == 'd' ? 1 + size / 2 : 1 + size / 5 + below(&chance, (uint32_t)size * 2));
         if (!transfer->is_live) return;
-        transfer->next = temper == 's' ? virtual_now() + SECOND : temper == 'd' ? virtual_now() + 9 * SECOND : soon();
+        int64_t pause = is_calm ? 0 : temper == 's' ? SECOND : temper == 'd' ? 9 * SECOND : 0;
+        transfer->next = pause ? virtual_now() + pause : soon();
         if (transfer->sent < size || one_in(&chance, 2)) return;
     }
     sdd_transfer id = transfer->id;

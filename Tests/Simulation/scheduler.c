@@ -298,9 +298,8 @@ static void end_task(void *context)
 static void *run_task(void *context)
 {
     struct task *self = context;
-    sigset_t told; /* the library's threads have all signals blocked */
-    sigemptyset(&told);
-    sigaddset(&told, SIGUSR2);
+    sigset_t told; /* the library's threads have all signals blocked; crashes and tell_tasks() are to be heard of */
+    sigfillset(&told);
     pthread_sigmask(SIG_UNBLOCK, &told, NULL);
     pthread_setspecific(end_key, self);
     await(self);
