@@ -14,6 +14,7 @@
 
 #include "calls.h"
 #include "entries.h"
+#include "fake_curl.h"
 #include "forks.h"
 #include "report.h"
 #include "sinks.h"
@@ -22,9 +23,8 @@
 static int site_count, callers_end, may_fork;
 /* One for each site, or one for all. Two of them have one directory, as those of two processes would. */
 static sdd_cache *caches[SITES];
-static int cache_count, caches_end, has_disk; /* a caller may have destroyed one */
-static int64_t most_time; /* for the end of a cache */
-static int64_t most_queued;
+static int cache_count, has_disk, caches_end; /* a caller may have destroyed one */
+static int64_t most_time, most_queued; /* for the end of a cache, and of bytes that wait to be written; 0: no limit */
 /* Memory that batches had for their pixels. Afterwards it is full of one number, and nothing may write there. */
 enum { SLOTS = 5, SLOT_WIDTH = 8, AFTERWARDS = 0x5a };
 static uint8_t lent[MOST_CALLERS * MOST_ACTIONS][SLOTS * SLOT_WIDTH * HEIGHT * 3];
@@ -308,11 +308,8 @@ static sdd_cache *make_cache(struct chance *chance, const char *folder)
     config.directory = folder;
     config.max_memory_cost = one_in(chance, 2) ? 2000 : 1 << 20;
     config.max_disk_bytes = one_in(chance, 3) && !is_quiet ? 40000 : 1 << 24;
-    has_disk = is_hoarding || !one_in(chance, 4);
     config.levels = has_disk ? 0 : SDD_CACHE_MEMORY;
-    most_queued = is_hoarding ? one_in(chance, 2) * 400 : !is_quiet && one_in(chance, 4) ? 400 : 0;
     config.max_queued_bytes = most_queued;
-    most_time = one_in(chance, 3) ? 1 + below(chance, 3000) : 10000;
     config.destroy_timeout_ms = most_time;
     config.share_wait_ms = 6000;
     /* A trim wakes the threads of the disk. */
@@ -350,9 +347,11 @@ static void make_site(struct chance *chance, int number)
     limits.queue_timeout_ms = one_in(chance, 6) ? 100 + below(chance, 2000) : 0;
     config.retry = &retry;
     config.limits = &limits;
+    set_limits(number, config.max_concurrent_downloads, config.max_concurrent_per_host);
+    number_next_downloader(number);
     sdd_status status = sdd_downloader_create(&config, &site->downloader);
     EXPECT(status == SDD_OK, "a downloader is refused: %s", sdd_status_name(status));
-    add_transport(site->downloader, number, config.max_concurrent_downloads, config.max_concurrent_per_host);
+    if (!is_hoarding && one_in(chance, 2)) add_transport(site->downloader, number); /* which has no HTTP cache */
     sdd_downloader_add_coder(site->downloader, costly_coder());
     loader.downloader = site->downloader;
     loader.cache = caches[number % cache_count];
@@ -422,6 +421,9 @@ static void play_part(void *context)
     site_count = is_hoarding ? SITES : 1 + (int)below(&chance, SITES);
     cache_count = is_hoarding || one_in(&chance, 2) ? site_count : 1;
     begin_entries(cache_count == 1 && is_whole);
+    has_disk = is_hoarding || !one_in(&chance, 4);
+    most_queued = is_hoarding ? one_in(&chance, 2) * 400 : !is_quiet && one_in(&chance, 4) ? 400 : 0;
+    most_time = one_in(&chance, 3) ? 1 + below(&chance, 3000) : 10000;
     for (int i = 0; i < cache_count; i++) caches[i] = make_cache(&chance, part->folder);
     for (int i = 0; i < site_count; i++) make_site(&chance, i);
     int is_early = one_in(&chance, 4); /* the downloaders end with calls that have not */

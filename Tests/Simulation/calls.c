@@ -94,7 +94,7 @@ void expect_soon_of(const struct site *site, int64_t began, const char *what, in
 
 struct place choose_url(struct chance *chance, int site)
 {
-    if (is_hoarding) return (struct place){ (int)below(chance, HOSTS), (int)below(chance, PICTURES), 'h' };
+    if (is_hoarding) return (struct place){ (int)below(chance, 10 * HOSTS), (int)below(chance, PICTURES), 'h' };
     if (sites[site].is_slow) return urls[URLS - SLOW_URLS + below(chance, SLOW_URLS)];
     return urls[below(chance, is_quiet ? URLS - SLOW_URLS : URLS)];
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "fake_curl.h"
 #include "report.h"
 #include "system_faults.h"
 
@@ -32,8 +33,10 @@ static void get_with_new_ones(struct child *child, const char *folder)
     config.cache = cache;
     config.http_cache = 1;
     config.no_installed_coders = 1;
+    set_limits(0, 6, 6);
+    number_next_downloader(0);
     EXPECT(sdd_downloader_create(&config, &downloader) == SDD_OK, "a child has no downloader: %s", sdd_last_error_message());
-    add_transport(downloader, 0, 6, 6);
+    if (one_in(&child->chance, 2)) add_transport(downloader, 0);
     sdd_downloader_add_coder(downloader, costly_coder());
     for (uint32_t left = 1 + below(&child->chance, 3); left > 0; left--) {
         char url[80];

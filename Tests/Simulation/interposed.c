@@ -15,12 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fake_curl.h"
 #include "system_faults.h"
 #include "real.h"
 #include "scheduler.h"
 
-/* More than the stories need, however much waits for the disk. */
-enum { MOST_DESCRIPTORS = 56 };
+/* Some more than the stories need, however much waits for the disk. */
+enum { MOST_DESCRIPTORS = 180 };
 
 struct real real;
 
@@ -31,6 +32,8 @@ __attribute__((constructor)) static void find_real_functions(void)
 #undef FOUND
     real.openat = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
     real.syscall = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    real.curl_easy_setopt = (CURLcode (*)(CURL *, CURLoption, ...))dlsym(RTLD_NEXT, "curl_easy_setopt");
+    real.curl_easy_getinfo = (CURLcode (*)(CURL *, CURLINFO, ...))dlsym(RTLD_NEXT, "curl_easy_getinfo");
 }
 
 /* Functions that other constructors call before this one are found when they are needed. */
@@ -378,8 +381,12 @@ static int look(struct polled *polled)
 static int is_polled_ready(const void *object)
 {
     struct polled *polled = (struct polled *)(uintptr_t)object;
+    int64_t answer = polled->multi ? next_by_curl(polled->multi) : -1;
+    if (answer >= 0 && answer <= virtual_now()) return 1;
     return (polled->multi && take_wakeup(polled->multi, 0)) || look(polled) != 0;
 }
+
+void look_at_descriptors(void) { look_at_waiting(FOR_DESCRIPTORS, is_polled_ready); }
 
 static int64_t deadline_after(int milliseconds)
 {
@@ -401,18 +408,20 @@ int eventfd_write(int descriptor, uint64_t value)
 {
     HAND_ON(eventfd_write, descriptor, value);
     int result = real.eventfd_write(descriptor, value);
-    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready);
+    look_at_descriptors();
     step(STEP_RING);
     return result;
 }
 
-/* There are no transfers of libcurl's: the hosts are simulated, too. */
+/* Until a host answers, at the longest: see fake_curl.c. */
 CURLMcode curl_multi_poll(CURLM *multi, struct curl_waitfd *more, unsigned count, int milliseconds, int *ready)
 {
     HAND_ON(curl_multi_poll, multi, more, count, milliseconds, ready);
     struct polled polled = { .multi = multi, .more = more, .more_count = count };
     step(STEP_POLL);
-    if (!is_polled_ready(&polled)) wait_for(FOR_DESCRIPTORS, &polled, deadline_after(milliseconds));
+    int64_t deadline = deadline_after(milliseconds), answer = next_by_curl(multi);
+    if (answer >= 0 && (deadline < 0 || answer < deadline)) deadline = answer;
+    if (!is_polled_ready(&polled)) wait_for(FOR_DESCRIPTORS, &polled, deadline);
     take_wakeup(multi, 1);
     int seen = look(&polled);
     if (ready) *ready = seen;
@@ -427,7 +436,7 @@ CURLMcode curl_multi_wakeup(CURLM *multi)
         if (i == MOST_WOKEN) found(FOUND_HARNESS, "more than %d handles of libcurl were woken", MOST_WOKEN);
         if (woken[i] == NULL) woken[i] = multi;
     }
-    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready);
+    look_at_descriptors();
     step(STEP_RING);
     return CURLM_OK;
 }
@@ -465,7 +474,9 @@ ssize_t read(int file, void *bytes, size_t size)
     HAND_ON(read, file, bytes, size);
     step(STEP_FILE);
     if (is_file(file) && fails("read")) return -1;
-    return real.read(file, bytes, size);
+    ssize_t result = real.read(file, bytes, size);
+    look_at_descriptors(); /* a pipe may have room now */
+    return result;
 }
 
 ssize_t write(int file, const void *bytes, size_t size)
@@ -474,7 +485,7 @@ ssize_t write(int file, const void *bytes, size_t size)
     step(STEP_FILE);
     if (is_file(file) && fails("write")) return -1;
     ssize_t result = real.write(file, bytes, size);
-    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready); /* it may have been a pipe */
+    look_at_descriptors(); /* it may have been a pipe */
     return result;
 }
 
@@ -484,7 +495,7 @@ ssize_t writev(int file, const struct iovec *parts, int count)
     step(STEP_FILE);
     if (is_file(file) && fails("write")) return -1;
     ssize_t result = real.writev(file, parts, count);
-    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready);
+    look_at_descriptors();
     return result;
 }
 
@@ -493,7 +504,7 @@ int close(int file)
     HAND_ON(close, file);
     step(STEP_FILE);
     int result = real.close(file);
-    look_at_waiting(FOR_DESCRIPTORS, is_polled_ready); /* the other end of a pipe */
+    look_at_descriptors(); /* the other end of a pipe */
     return result;
 }
 

@@ -3,14 +3,15 @@
 #include "network.h"
 
 #include <pthread.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "fake_curl.h"
 #include "report.h"
 
-/* A costly picture is large enough to be shown while it arrives. */
-enum { MOST_TRANSFERS = 4096, MOST_DOWNLOADERS = 4, COSTLY_SIZE = 3000 };
+enum { MOST_TRANSFERS = 4096, MOST_DOWNLOADERS = 4 };
 
 /* How a host answers; the letter is part of the URL. */
 static const struct { char letter; const char *name; } tempers[TEMPERS] = {
@@ -28,11 +29,12 @@ struct transfer {
     struct place place;
     char validator[16];
     size_t sent;
+    int64_t first; /* of the bytes that are wanted */
     int64_t next; /* when something happens; -1: never */
     int has_head;
+    struct easy *easy; /* of libcurl, in place of `id` */
 };
 
-static struct { uint8_t *bytes; size_t size; } bodies[PICTURES];
 static struct transfer transfers[MOST_TRANSFERS];
 static int count;
 static struct chance chance;
@@ -41,163 +43,6 @@ static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static struct { int most, most_per_host; } users[MOST_DOWNLOADERS];
-
-/* ---- pictures */
-
-int width_of(int picture) { return FIRST_WIDTH + picture; }
-static uint8_t level_of(int picture) { return (uint8_t)(picture * 15 + 7); }
-static int is_costly(int picture) { return picture % 4 >= 2; }
-
-void make_pictures(void)
-{
-    for (int i = 0; i < PICTURES; i++) {
-        if (is_costly(i)) {
-            bodies[i].size = COSTLY_SIZE;
-            bodies[i].bytes = malloc(COSTLY_SIZE);
-            memset(bodies[i].bytes, 'a' + i, COSTLY_SIZE);
-            memcpy(bodies[i].bytes, "SIM!", 4);
-            bodies[i].bytes[4] = (uint8_t)i;
-            continue;
-        }
-        uint8_t pixels[64 * HEIGHT * 3];
-        sdd_image *image = NULL;
-        sdd_bytes *bytes = NULL;
-        sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-        memset(pixels, level_of(i), sizeof pixels);
-        options.format = i % 4 == 1 ? SDD_IMAGE_FORMAT_JPEG : SDD_IMAGE_FORMAT_PNG;
-        options.quality = 95;
-        if (sdd_image_create(width_of(i), HEIGHT, SDD_PIXEL_FORMAT_RGB8, pixels, (size_t)width_of(i) * 3, &image) != SDD_OK
-            || sdd_image_encode(image, &options, &bytes) != SDD_OK)
-            abort();
-        bodies[i].size = sdd_bytes_size(bytes);
-        bodies[i].bytes = malloc(bodies[i].size);
-        memcpy(bodies[i].bytes, sdd_bytes_data(bytes), bodies[i].size);
-        sdd_bytes_release(bytes);
-        sdd_image_release(image);
-    }
-}
-
-void check_picture(sdd_image *image, const struct place *place)
-{
-    int width = sdd_image_width(image);
-    const uint8_t *pixels = sdd_image_pixels(image);
-    EXPECT(width > 0 && width <= width_of(place->picture), "picture %d has a width of %d", place->picture, width);
-    if (pixels == NULL) return; /* no memory for it, or no time */
-    int off = pixels[0] - level_of(place->picture);
-    EXPECT(off >= -3 && off <= 3, "picture %d has the pixels of another: %d, and not %d", place->picture, pixels[0],
-           level_of(place->picture));
-}
-
-void check_bytes(sdd_bytes *bytes, const struct place *place)
-{
-    EXPECT(sdd_bytes_size(bytes) == bodies[place->picture].size
-               && memcmp(sdd_bytes_data(bytes), bodies[place->picture].bytes, bodies[place->picture].size) == 0,
-           "the body of picture %d has %zu bytes, and not its own %zu", place->picture, sdd_bytes_size(bytes),
-           bodies[place->picture].size);
-}
-
-sdd_bytes *body_of(int picture)
-{
-    sdd_bytes *made = sdd_bytes_create(bodies[picture].bytes, bodies[picture].size);
-    EXPECT(made != NULL, "there are no bytes for a body");
-    return made;
-}
-
-/* ---- a coder whose pictures cost time and memory */
-
-struct decoder { int picture, has_given; size_t fed; uint8_t *pixels; };
-
-static int32_t costly_can_decode(const void *bytes, size_t size, void *unused)
-{
-    (void)unused;
-    if (memcmp(bytes, "SIM!", size < 4 ? size : 4) != 0) return 0;
-    return size < 4 ? -1 : 1;
-}
-
-static sdd_status costly_open(const sdd_coder_task *task, void **out, void *unused)
-{
-    (void)task, (void)unused;
-    *out = calloc(1, sizeof(struct decoder));
-    return SDD_OK;
-}
-
-static sdd_status costly_feed(void *given, const void *bytes, size_t size, int32_t is_last, void *unused)
-{
-    struct decoder *decoder = given;
-    (void)unused;
-    if (decoder->fed <= 4 && decoder->fed + size > 4) decoder->picture = ((const uint8_t *)bytes)[4 - decoder->fed] % PICTURES;
-    decoder->fed += size;
-    return is_last && decoder->fed < COSTLY_SIZE ? SDD_ERROR_INCOMPLETE : SDD_OK;
-}
-
-static sdd_status costly_estimate(void *given, sdd_coder_estimate *estimate, void *unused)
-{
-    struct decoder *decoder = given;
-    (void)unused;
-    if (decoder->fed <= 4) return SDD_ERROR_INCOMPLETE;
-    estimate->width = width_of(decoder->picture);
-    estimate->height = HEIGHT;
-    estimate->decode_bytes = (int64_t)(1 + decoder->picture / 4 * 5) << 20;
-    return SDD_OK;
-}
-
-static void draw(struct decoder *decoder, sdd_coder_frame *frame)
-{
-    int width = width_of(decoder->picture);
-    if (!is_quiet_network) sleep_until(virtual_now() + (1 + decoder->picture * 5) * MILLISECOND);
-    free(decoder->pixels);
-    decoder->pixels = malloc((size_t)width * HEIGHT * 4);
-    memset(decoder->pixels, level_of(decoder->picture), (size_t)width * HEIGHT * 4);
-    for (int i = 0; i < width * HEIGHT; i++) decoder->pixels[4 * i + 3] = 255;
-    frame->pixels = decoder->pixels;
-    frame->stride = (size_t)width * 4;
-    frame->width = width;
-    frame->height = HEIGHT;
-    frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
-}
-
-static sdd_status costly_next(void *given, sdd_coder_frame *frame, void *unused)
-{
-    struct decoder *decoder = given;
-    (void)unused;
-    if (decoder->has_given) return SDD_ERROR_NOT_FOUND;
-    if (decoder->fed < COSTLY_SIZE) return SDD_ERROR_INCOMPLETE;
-    decoder->has_given = 1;
-    draw(decoder, frame);
-    return SDD_OK;
-}
-
-static sdd_status costly_preview(void *given, sdd_coder_preview *preview, void *unused)
-{
-    struct decoder *decoder = given;
-    (void)unused;
-    if (decoder->fed <= 4) return SDD_ERROR_INCOMPLETE;
-    preview->good_rows = 1 + (int32_t)(decoder->fed * (HEIGHT - 1) / COSTLY_SIZE);
-    draw(decoder, &preview->frame);
-    return SDD_OK;
-}
-
-static void costly_close(void *given, void *unused)
-{
-    (void)unused;
-    free(((struct decoder *)given)->pixels);
-    free(given);
-}
-
-const sdd_coder *costly_coder(void)
-{
-    static sdd_coder coder = SDD_CODER_INIT;
-    coder.name = "costly";
-    coder.format = SDD_IMAGE_FORMAT_APPLICATION + 3;
-    coder.can_decode = costly_can_decode;
-    coder.open = costly_open;
-    coder.feed = costly_feed;
-    coder.estimate = costly_estimate;
-    coder.next = costly_next;
-    coder.preview = costly_preview;
-    coder.close = costly_close;
-    return &coder;
-}
 
 /* ---- URLs */
 
@@ -232,19 +77,23 @@ static int64_t soon(void)
 static void finish(struct transfer *transfer, sdd_status status)
 {
     sdd_transfer id = transfer->id;
+    struct easy *easy = transfer->easy;
     transfer->is_live = 0;
     transfer->next = -1;
     pthread_mutex_unlock(&lock);
-    sdd_transfer_finish(id, status, NULL);
+    if (easy) easy_finish(easy, status);
+    else sdd_transfer_finish(id, status, NULL);
     pthread_mutex_lock(&lock);
 }
 
 static void respond(struct transfer *transfer, int status, const sdd_header *fields, size_t field_count, int64_t size)
 {
     sdd_transfer id = transfer->id;
+    struct easy *easy = transfer->easy;
     transfer->has_head = transfer->is_told = 1;
     pthread_mutex_unlock(&lock);
-    int is_over = sdd_transfer_respond(id, status, fields, field_count, size) != SDD_OK;
+    int is_over = easy ? !easy_respond(easy, status, fields, field_count, size)
+                       : sdd_transfer_respond(id, status, fields, field_count, size) != SDD_OK;
     pthread_mutex_lock(&lock);
     transfer->is_told = 0;
     if (is_over) transfer->is_live = 0;
@@ -255,13 +104,15 @@ static void send_some(struct transfer *transfer, size_t most)
     const uint8_t *bytes = bodies[transfer->place.picture].bytes + transfer->sent;
     size_t left = bodies[transfer->place.picture].size - transfer->sent, size = left < most ? left : most;
     sdd_transfer id = transfer->id;
-    transfer->sent += size;
+    struct easy *easy = transfer->easy;
     transfer->is_told = 1;
+    if (easy == NULL) transfer->sent += size; /* an end that the library tells at once may look at it */
     pthread_mutex_unlock(&lock);
-    int is_over = sdd_transfer_write(id, bytes, size) != SDD_OK; /* ended by the library: too long, or cancelled */
+    int is_taken = easy ? easy_write(easy, bytes, size) : sdd_transfer_write(id, bytes, size) == SDD_OK;
     pthread_mutex_lock(&lock);
     transfer->is_told = 0;
-    if (is_over) transfer->is_live = 0;
+    if (easy && is_taken > 0) transfer->sent += size;
+    if (is_taken == 0) transfer->is_live = 0; /* ended by the library: too long, or cancelled */
 }
 
 /* An answer without a body. */
@@ -269,6 +120,16 @@ static void respond_alone(struct transfer *transfer, int status, const sdd_heade
 {
     respond(transfer, status, fields, field_count, size);
     if (transfer->is_live) finish(transfer, SDD_OK);
+}
+
+/* What is missing of a body that was cut off. */
+static void send_rest(struct transfer *transfer, const char *tag, int64_t size)
+{
+    char range[60];
+    snprintf(range, sizeof range, "bytes %d-%d/%d", (int)transfer->first, (int)size - 1, (int)size);
+    const sdd_header fields[] = { { "ETag", tag }, { "Content-Range", range } };
+    transfer->sent = (size_t)transfer->first;
+    respond(transfer, 206, fields, 2, size - transfer->first);
 }
 
 /* The first step: the header, or what comes in its place. */
@@ -285,6 +146,7 @@ static void answer_first(struct transfer *transfer, char temper)
     case 'm': respond_alone(transfer, 404, NULL, 0, 0); return;
     case 'h':
         if (strcmp(transfer->validator, tag) == 0) respond_alone(transfer, 304, named, 2, -1);
+        else if (transfer->first > 0 && transfer->first < size) send_rest(transfer, tag, size);
         else respond(transfer, 200, named, 2, size);
         break;
     case 'r':
@@ -296,7 +158,7 @@ static void answer_first(struct transfer *transfer, char temper)
         else if (one_in(&chance, 2)) finish(transfer, SDD_ERROR_CONNECT);
         else transfer->next = -1;
         return;
-    case 'l': respond(transfer, 200, plain, 1, size + (one_in(&chance, 2) ? 7 : -7)); break;
+    case 'l': respond(transfer, 200, plain, 1, size + (transfer->easy || one_in(&chance, 2) ? 7 : -7)); break;
     default: respond(transfer, 200, plain, 1, one_in(&chance, 3) ? -1 : size);
     }
     if (transfer->is_live) transfer->next = soon();
@@ -325,8 +187,8 @@ static void answer(struct transfer *transfer)
         if (transfer->sent < size || one_in(&chance, 2)) return;
     }
     sdd_transfer id = transfer->id;
-    finish(transfer, SDD_OK);
-    if (temper != 'f') return;
+    finish(transfer, temper == 'l' && transfer->easy ? SDD_ERROR_TRUNCATED_BODY : SDD_OK);
+    if (temper != 'f' || transfer->easy) return;
     pthread_mutex_unlock(&lock);
     EXPECT(sdd_transfer_write(id, "more", 4) == SDD_ERROR_NOT_FOUND, "a transfer takes bytes after its end");
     EXPECT(sdd_transfer_finish(id, SDD_OK, NULL) == SDD_ERROR_NOT_FOUND, "a transfer ends twice");
@@ -344,7 +206,7 @@ static void *serve(void *unused)
     while (!ends) {
         struct transfer *next = NULL;
         for (int i = 0; i < count; i++)
-            if (transfers[i].is_live && !transfers[i].is_inside && transfers[i].next >= 0 && (next == NULL || transfers[i].next < next->next)) next = &transfers[i];
+            if (transfers[i].is_live && !transfers[i].is_inside && !transfers[i].easy && transfers[i].next >= 0 && (next == NULL || transfers[i].next < next->next)) next = &transfers[i];
         if (next && next->next <= virtual_now()) {
             answer(next);
         } else if (next) {
@@ -379,22 +241,33 @@ static void check_limits(const struct transfer *added)
     EXPECT(of_host <= most_per_host, "%d transfers at a time to a host, and %d are allowed", of_host, most_per_host);
 }
 
-static void started(sdd_transfer id, const sdd_transfer_request *request, void *user)
+/* Called with the lock. */
+static struct transfer *begin(const char *url, int downloader)
 {
-    pthread_mutex_lock(&lock);
     if (count == MOST_TRANSFERS) found(FOUND_HARNESS, "more than %d transfers", MOST_TRANSFERS);
     struct transfer *transfer = &transfers[count++];
     memset(transfer, 0, sizeof *transfer);
-    transfer->id = id;
-    transfer->downloader = (int)(intptr_t)user;
-    transfer->place = read_url(request->url);
+    transfer->downloader = downloader;
+    transfer->place = read_url(url);
     transfer->is_live = 1;
-    for (size_t i = 0; i < request->header_count; i++)
-        if (strcmp(request->headers[i].name, "If-None-Match") == 0)
-            snprintf(transfer->validator, sizeof transfer->validator, "%s", request->headers[i].value);
     transfer->next = soon();
     report->transfers++;
-    tell("the transfer of %s begins", request->url);
+    tell("the transfer of %s begins", url);
+    return transfer;
+}
+
+static void read_field(struct transfer *transfer, const char *name, const char *value)
+{
+    if (strcasecmp(name, "If-None-Match") == 0) snprintf(transfer->validator, sizeof transfer->validator, "%s", value);
+    if (strcasecmp(name, "Range") == 0) sscanf(value, "bytes=%" SCNd64, &transfer->first);
+}
+
+static void started(sdd_transfer id, const sdd_transfer_request *request, void *user)
+{
+    pthread_mutex_lock(&lock);
+    struct transfer *transfer = begin(request->url, (int)(intptr_t)user);
+    transfer->id = id;
+    for (size_t i = 0; i < request->header_count; i++) read_field(transfer, request->headers[i].name, request->headers[i].value);
     reached(1, (uint32_t)transfer->place.temper, transfer->validator[0] != 0, 0);
     check_limits(transfer);
     transfer->is_inside = one_in(&chance, 8);
@@ -416,11 +289,64 @@ static void cancelled(sdd_transfer id, void *user)
     pthread_mutex_unlock(&lock);
 }
 
-void add_transport(sdd_downloader *downloader, int number, int most, int most_per_host)
+/* ---- transfers of libcurl: they are answered on sdd-net, when it has slept until then */
+
+void begin_by_curl(struct easy *easy, int downloader, const char *url, const struct curl_slist *fields)
 {
-    sdd_transport transport = SDD_TRANSPORT_INIT;
+    pthread_mutex_lock(&lock);
+    struct transfer *transfer = begin(url, downloader);
+    transfer->easy = easy;
+    for (; fields; fields = fields->next) {
+        char name[40], value[100];
+        if (sscanf(fields->data, "%39[^:]: %99[^\n]", name, value) == 2) read_field(transfer, name, value);
+    }
+    reached(2, (uint32_t)transfer->place.temper, transfer->validator[0] != 0, transfer->first > 0);
+    check_limits(transfer);
+    pthread_mutex_unlock(&lock);
+}
+
+int64_t next_by_curl(const void *multi)
+{
+    int64_t next = -1;
+    for (int i = 0; i < count; i++) {
+        const struct transfer *transfer = &transfers[i];
+        if (!transfer->is_live || !transfer->easy || multi_of(transfer->easy) != multi || is_paused(transfer->easy)) continue;
+        if (transfer->next >= 0 && (next < 0 || transfer->next < next)) next = transfer->next;
+    }
+    return next;
+}
+
+void answer_by_curl(const void *multi)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++) {
+        struct transfer *transfer = &transfers[i];
+        if (!transfer->is_live || !transfer->easy || multi_of(transfer->easy) != multi) continue;
+        while (transfer->is_live && !is_paused(transfer->easy) && transfer->next >= 0 && transfer->next <= virtual_now())
+            answer(transfer);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void end_by_curl(const struct easy *easy)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++)
+        if (transfers[i].easy == easy && transfers[i].is_live) transfers[i].is_live = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- what a downloader has of it */
+
+void set_limits(int number, int most, int most_per_host)
+{
     users[number].most = most;
     users[number].most_per_host = most_per_host;
+}
+
+void add_transport(sdd_downloader *downloader, int number)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
     transport.scheme = "http";
     transport.start = started;
     transport.cancel = cancelled;
@@ -433,7 +359,7 @@ void start_network(uint64_t seed, int is_quiet_one)
     pthread_condattr_t attributes;
     chance.state = seed;
     count = is_calm = ends = 0;
-    is_quiet_network = is_quiet_one;
+    is_quiet_network = draws_at_once = is_quiet_one;
     pthread_mutex_init(&lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -449,6 +375,7 @@ void calm_network(void)
         if (transfers[i].is_live && transfers[i].next > 0) transfers[i].next = virtual_now();
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
+    look_at_descriptors();
 }
 
 void end_network(void)

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
 /* The functions that are interposed: result, name, parameters. */
@@ -35,6 +36,13 @@
     X(int, eventfd_write, (int, uint64_t)) \
     X(CURLMcode, curl_multi_poll, (CURLM *, struct curl_waitfd *, unsigned, int, int *)) \
     X(CURLMcode, curl_multi_wakeup, (CURLM *)) \
+    X(CURLM *, curl_multi_init, (void)) \
+    X(CURLMcode, curl_multi_add_handle, (CURLM *, CURL *)) \
+    X(CURLMcode, curl_multi_remove_handle, (CURLM *, CURL *)) \
+    X(CURLMcode, curl_multi_perform, (CURLM *, int *)) \
+    X(CURLMsg *, curl_multi_info_read, (CURLM *, int *)) \
+    X(CURLcode, curl_easy_pause, (CURL *, int)) \
+    X(void, curl_easy_cleanup, (CURL *)) \
     X(int, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *)) \
     X(int, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *)) \
     X(int, close, (int)) \
@@ -56,6 +64,8 @@ struct real {
     INTERPOSED(DECLARED)
     int (*openat)(int, const char *, int, ...);
     long (*syscall)(long, ...);
+    CURLcode (*curl_easy_setopt)(CURL *, CURLoption, ...);
+    CURLcode (*curl_easy_getinfo)(CURL *, CURLINFO, ...);
 };
 #undef DECLARED
 

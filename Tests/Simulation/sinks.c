@@ -54,7 +54,7 @@ struct sink *open_sink(struct chance *chance, int is_quick, int32_t *writing)
            "there is no full pipe");
     *writing = ends[1];
     if (pthread_create(&sink->reader, NULL, read_slowly, sink) == 0) return sink;
-    sink_count--;
+    sink->reader = 0;
     close(ends[0]);
     close(ends[1]);
     return NULL;
@@ -71,6 +71,7 @@ void end_sinks(void)
 {
     for (int i = 0; i < sink_count; i++) {
         struct sink *sink = &sinks[i];
+        if (sink->reader == 0) continue;
         pthread_join(sink->reader, NULL);
         if (!sink->is_complete) continue;
         sdd_bytes *bytes = sdd_bytes_create(sink->bytes + CAPACITY, sink->count - CAPACITY);
