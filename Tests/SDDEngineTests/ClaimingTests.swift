@@ -3,6 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
+@testable import SDDCoders
 @testable import SDDEngine
 
 /// Jobs whose cache has no usable response: when their turn comes, they claim the right to download among all
@@ -77,6 +78,26 @@ import Testing
         #expect(driver.cacheTasks().claimed == [3] && driver.commands().isEmpty)
         try goOn(1, 0)
         #expect(driver.commands().isEmpty && driver.table.slots.running == 2)
+    }
+
+    /// Found by the simulation: `sdd_get()` in a callback waited for the claim of a picture that waited for memory, and
+    /// that for the callback.
+    @Test func aBodyThatWaitsForMemoryLetsOthersDownload() throws {
+        // given
+        try driver.submit(0, asking: FakeLookup(0))
+        driver.answer(1, .turn(try fixture.look(0)))
+        try goOn(1, 0)
+        driver.answer(1)
+        _ = driver.nextWork()
+        #expect(driver.cacheTasks().outcomes.isEmpty)
+        // when
+        var step = PictureStream.Step()
+        step.lacksRoom = 100
+        driver.play { $0.decoded(TransferID(1), .success(step), nil, at: driver.now) }
+        // then
+        let outcomes = driver.cacheTasks().outcomes
+        #expect(outcomes.count == 1 && outcomes.first?.isWritten == false)
+        #expect(driver.cancel(1) == true && driver.cacheTasks().outcomes.count == 1 && driver.isEmpty)
     }
 
     @Test func theQueueLimitRunsWhileAJobClaims() throws {

@@ -42,6 +42,7 @@ extension DownloadTable {
         if job.handlers.isEmpty { return remove(job) }
         job.priority = job.wantedPriority
         job.stage = .lacking(decoding.appendLacking(job))
+        giveUpClaim(of: job)
         updateHold()
         // Memory may have become free meanwhile, before anything asked for it.
         outbox.addWork()

@@ -281,6 +281,13 @@ extension DownloadTable {
         }
     }
 
+    /// Lets others download what a job claims or marks; it stores its body all the same. Called when the body waits for
+    /// memory, perhaps until a callback returns in which a thread waits for one of these others.
+    mutating func giveUpClaim(of job: Job<Recipient>) {
+        if let revalidation = job.caching?.revalidation { outbox.run(.apply(revalidation, .nothing)) }
+        if let mark = job.mark { unmark(job, mark) }
+    }
+
     /// Ends the mark of a job's key, once the original is on disk if it is stored.
     private mutating func unmark(_ job: Job<Recipient>, _ mark: DownloadMark) {
         job.mark = nil
