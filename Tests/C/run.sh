@@ -23,7 +23,6 @@
 #   SDD_TEST_SHARE K/N: every Nth program, beginning with number K modulo N; default: all
 #   SDD_TEST_ISOLATED_SHARE  the same for the programs that run a second time, with isolated decoding
 #   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
-#   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, with SDD_TEST_LONG=1 4000; less in the other modes
 #
 # Writes only a temporary folder, which is removed when the script ends.
 set -Eeuo pipefail

@@ -3,6 +3,9 @@
    time. A model (random_model.h) knows the callbacks that each token must get. At the end of a round nothing may be
    left: no call without its end, no user data, no thread, no descriptor.
 
+   The simulation (Tests/Simulation) makes valid calls alone, on one thread at a time. This is for wrong arguments and dead
+   objects, and for the sanitizers.
+
    SDD_RANDOM_CALLS is the number of actions; SDD_RANDOM_SECONDS is how long rounds of so many continue
    (SDD_TEST_LONG=1: 60); SDD_TEST_SEED repeats a run by its printed seed, as far as threads allow. */
 #include "random_actions.h"

@@ -1,6 +1,6 @@
 /* Memory for decoding, which pictures share: no picture waits for another one's slow server, no call that blocks for a
-   picture waits for something that waits for the caller, and a small file cannot claim much memory. Random mixes are in
-   test_room_mixes.c. */
+   picture waits for something that waits for the caller, and a small file cannot claim much memory. Random mixes are
+   played by the simulation (Tests/Simulation). */
 #include "record.h"
 #include "paced.h"
 

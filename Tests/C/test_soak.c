@@ -7,6 +7,8 @@
    - memory does not grow: after the last tenth of the loads, with no request running, it is within 5 % of the value
      after the first tenth.
 
+   Stories of the simulation (Tests/Simulation) are short: here it is the long time that finds something.
+
    SDD_SOAK is the number of loads; memory is checked from 20,000 on: `make soak`. SDD_TEST_SEED repeats a run by its
    printed seed. */
 #include "load_model.h"

@@ -9,6 +9,8 @@
    - every transfer that is reported as started is also reported as stopped;
    - nothing is left: no thread, no descriptor, no memory.
 
+   This is the simulation's ground (Tests/Simulation), with real sockets, all threads at a time, and the sanitizers.
+
    SDD_STRESS is the number of requests, and SDD_TEST_SEED repeats a run by its printed seed. */
 #include "record.h"
 #include "server.h"

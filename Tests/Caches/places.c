@@ -3,6 +3,9 @@
  * where; then it runs once for each call, which fails. Every run must end by itself, with right results or with errors
  * that explain the fault, and must then repeat everything without an error.
  *
+ * The simulation (Tests/Simulation) fails calls of files and threads, too, but by chance, and neither allocations nor
+ * sockets.
+ *
  * Allocations of Swift itself are a kind of their own: their failure ends the process, which is counted and shown.
  *
  * In the short form each place fails once, at a call that the seed selects; SDD_TEST_PLACES is the number of places.

@@ -103,14 +103,17 @@ static int64_t room(struct chance *chance)
 static void go_into_background(struct chance *chance, int site)
 {
     struct site *at = &sites[site];
-    int64_t end = virtual_now() + below(chance, one_in(chance, 3) ? 90000 : 4000) * MILLISECOND;
+    sleep_until(virtual_now() + below(chance, 3000) * MILLISECOND);
+    int64_t end = virtual_now() + below(chance, one_in(chance, 2) ? 60000 : 4000) * MILLISECOND;
     if (at->background_since) return;
     tell("sends downloader %d into the background for a while", site);
     at->background_since = -1;
     sdd_downloader_enter_background(at->downloader, (int64_t)below(chance, 3000));
     at->background_since = virtual_now();
+    put_in_background(site, at->background_since);
     sleep_until(end);
     at->background_since = 0;
+    put_in_background(site, 0);
     sdd_downloader_enter_foreground(at->downloader);
 }
 
@@ -340,7 +343,7 @@ static void make_site(struct chance *chance, int number)
     config.min_host_interval_ms = !is_quiet && one_in(chance, 4) ? 1 + below(chance, 50) : 0;
     config.ageing_ms = one_in(chance, 4) ? 1 + below(chance, 500) : 0;
     config.no_installed_coders = 1;
-    config.cache = caches[number % cache_count];
+    config.cache = site->cache = caches[number % cache_count];
     config.http_cache = is_hoarding || one_in(chance, 4);
     retry.max_attempts = 1 + (int32_t)below(chance, 4);
     limits.total_timeout_ms = one_in(chance, 4) ? 100 + below(chance, 20000) : 0;
@@ -458,12 +461,12 @@ void play_story(uint64_t seed, const struct left_out *left_out, const char *fold
     struct chance chance = { seed ^ 0x0b1e };
     is_quiet = one_in(&chance, 4);
     uint32_t kind = below(&chance, 16);
-    is_away = !is_quiet && kind == 0;
-    is_ending = kind >= 1 && kind < 4;
+    is_away = !is_quiet && kind < 2;
+    is_ending = kind >= 2 && kind < 4;
     is_syncing = is_quiet && kind >= 4 && kind < 8;
     is_hoarding = is_syncing && kind >= 6;
     for (int i = 0; i < URLS; i++) {
-        char temper = is_away ? "ohbbbrnu"[below(&chance, 8)] : "oooohhhscmrlnfub"[below(&chance, is_quiet ? 7 : 16)];
+        char temper = is_away ? "ohbbbbbr"[below(&chance, 8)] : "oooohhhscmrlnfub"[below(&chance, is_quiet ? 7 : 16)];
         int is_slow = is_quiet && i >= URLS - SLOW_URLS; /* with pictures that are shown as they arrive */
         urls[i] = (struct place){ (int)below(&chance, HOSTS), (int)below(&chance, PICTURES) | 2 * is_slow, is_slow ? 'd' : temper };
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "entries.h"
 #include "report.h"
 #include "sinks.h"
 
@@ -359,19 +360,20 @@ static void submit_download(struct chance *chance, int site)
     if (call->sink) close(request.sink_fd); /* the library has its own */
 }
 
-static void submit_load(struct chance *chance, int site)
+static void submit_load(struct chance *chance, int site, const struct place *place, int has_own_key)
 {
     char url[80], key[16];
     struct call *call = new_call(LOAD, site, chance);
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     if (call == NULL) return;
+    if (place) call->place = *place;
     write_url(url, sizeof url, &call->place);
     decode.target_width = 4;
     request.url = url;
     request.options = some_options(chance, 1);
     request.priority = (sdd_priority)below(chance, 6);
-    call->has_own_key = one_in(chance, 6);
+    call->has_own_key = has_own_key;
     request.decode = one_in(chance, 3) && !call->has_own_key ? &decode : NULL;
     snprintf(key, sizeof key, "swapped-%d", call->place.picture);
     if (call->has_own_key) request.cache_key = key;
@@ -384,6 +386,15 @@ static void submit_load(struct chance *chance, int site)
     request.user_data_free = freed;
     tell_submitted(call, "loads", request.options, request.priority);
     submitted(call, sdd_loader_submit(sites[site].loader, &request));
+}
+
+/* One picture under a key of its own, which gets another picture meanwhile, and then as it is. */
+static void load_under_two_keys(struct chance *chance, int site)
+{
+    struct place place = choose_url(chance, site);
+    submit_load(chance, site, &place, 1);
+    store_swapped(sites[site].cache, sites[site].downloader, place.picture);
+    submit_load(chance, site, &place, 0);
 }
 
 static void submit_list(struct chance *chance, int site)
@@ -414,7 +425,10 @@ void submit(struct chance *chance, int site)
 {
     switch (below(chance, 5)) {
     case 0: case 1: submit_download(chance, site); break;
-    case 2: case 3: submit_load(chance, site); break;
+    case 2: case 3:
+        if (!is_hoarding && one_in(chance, 8)) load_under_two_keys(chance, site);
+        else submit_load(chance, site, NULL, one_in(chance, 6));
+        break;
     default: submit_list(chance, site); break;
     }
 }

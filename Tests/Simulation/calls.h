@@ -33,6 +33,7 @@ struct call {
 /* A downloader, and a loader that uses it. */
 struct site {
     sdd_downloader *downloader;
+    sdd_cache *cache;
     sdd_loader *loader;
     int delivers_itself;    /* SDD_DELIVERY_APPLICATION */
     int has_event_loop;     /* its thread polls the downloader's descriptor */

@@ -144,17 +144,15 @@ static void remove_it(sdd_cache *cache, int number, const char *key)
            "removing entry %d: %s", number, sdd_status_name(status));
 }
 
-/* What loads with keys of their own may find. */
-static void store_swapped(struct chance *chance, sdd_cache *cache)
+void store_swapped(sdd_cache *cache, sdd_downloader *downloader, int picture)
 {
-    struct place place = urls[below(chance, URLS)];
     char key[16];
     sdd_cache_item item = SDD_CACHE_ITEM_INIT;
-    snprintf(key, sizeof key, "swapped-%d", place.picture);
+    snprintf(key, sizeof key, "swapped-%d", picture);
     item.key = key;
-    item.bytes = body_of(swapped(place.picture));
-    tell("stores picture %d as %s", swapped(place.picture), key);
-    sdd_cache_put_wait(cache, &item);
+    item.bytes = body_of(swapped(picture));
+    tell("stores picture %d as %s", swapped(picture), key);
+    sdd_cache_put(cache, downloader, &item);
     sdd_bytes_release(item.bytes);
 }
 
@@ -164,11 +162,10 @@ void use_entry(struct chance *chance, int site, sdd_cache *cache, int has_disk)
     char key[16];
     int64_t began = virtual_now();
     snprintf(key, sizeof key, "own-%d", number);
-    switch (is_hoarding ? 6 : below(chance, 7)) {
-    case 4: store_soon(chance, site, cache, has_disk, number, key); break;
+    switch (is_hoarding ? 5 : below(chance, 6)) {
     case 0: case 1: store(chance, cache, has_disk, number, key); break;
     case 2: remove_it(cache, number, key); break;
-    case 3: store_swapped(chance, cache); break;
+    case 3: store_soon(chance, site, cache, has_disk, number, key); break;
     default: look_for(cache, number, key); break;
     }
     expect_soon(began, "the use of entry", number);

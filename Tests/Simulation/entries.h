@@ -16,6 +16,8 @@ void clear_entries(void);
 void clear(sdd_cache *cache);
 /* Stores an entry, removes it, or looks for one. */
 void use_entry(struct chance *chance, int site, sdd_cache *cache, int has_disk);
+/* Stores what loads under keys of their own may find in place of a picture. Does not wait. */
+void store_swapped(sdd_cache *cache, sdd_downloader *downloader, int picture);
 /* Waits until what was stored is on disk. */
 void flush(sdd_cache *cache, int64_t milliseconds);
 

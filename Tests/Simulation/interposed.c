@@ -82,7 +82,7 @@ static void forget(struct held *gone)
 
 static int is_recursive(const pthread_mutex_t *mutex) { return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE; }
 
-/* Returns 0, or ETIMEDOUT after the deadline; -1: no deadline. */
+/* Returns 0, or ETIMEDOUT after the deadline; -1: none. */
 static int take(pthread_mutex_t *mutex, int64_t deadline)
 {
     for (;;) {
@@ -111,19 +111,16 @@ static int give_back(pthread_mutex_t *mutex)
 }
 
 /* The child of a fork makes locks anew that threads of its parent may hold. */
-int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
-{
-    if (is_simulated() && place_of(mutex)->lock) forget(place_of(mutex));
-    if (real.pthread_mutex_init == NULL) find_real_functions();
-    return real.pthread_mutex_init(mutex, attributes);
-}
+#define MAKE_ANEW(name, parameters, lock, attributes) \
+    int name parameters \
+    { \
+        if (is_simulated() && place_of(lock)->lock) forget(place_of(lock)); \
+        if (real.name == NULL) find_real_functions(); \
+        return real.name(lock, attributes); \
+    }
 
-int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
-{
-    if (is_simulated() && place_of(lock)->lock) forget(place_of(lock));
-    if (real.pthread_rwlock_init == NULL) find_real_functions();
-    return real.pthread_rwlock_init(lock, attributes);
-}
+MAKE_ANEW(pthread_mutex_init, (pthread_mutex_t *lock, const pthread_mutexattr_t *attributes), lock, attributes)
+MAKE_ANEW(pthread_rwlock_init, (pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes), lock, attributes)
 
 void inherit_locks(struct task *old, struct task *new)
 {
@@ -196,7 +193,8 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
     return 0;
 }
 
-/* Random numbers, which the seed gives; and the locks that a runtime takes with a futex of its own (FUTEX_LOCK_PI), where another thread holds it. */
+/* Random numbers, which the seed gives; and the locks that a runtime takes with a futex of its own (FUTEX_LOCK_PI), where
+   another thread holds it. */
 long syscall(long number, ...)
 {
     va_list values;
@@ -256,8 +254,7 @@ time_t time(time_t *out)
 {
     HAND_ON(time, out);
     time_t now = virtual_now() / SECOND + FIRST_SECOND;
-    if (out) *out = now;
-    return now;
+    return out ? *out = now : now;
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
@@ -289,21 +286,17 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, co
     return wait_on(condition, mutex, deadline_of(until));
 }
 
-int pthread_cond_signal(pthread_cond_t *condition)
-{
-    HAND_ON(pthread_cond_signal, condition);
-    wake_one(FOR_SIGNAL, condition);
-    step(STEP_SIGNAL);
-    return 0;
-}
+#define TELL(name, wake, kind) \
+    int name(pthread_cond_t *condition) \
+    { \
+        HAND_ON(name, condition); \
+        wake(FOR_SIGNAL, condition); \
+        step(kind); \
+        return 0; \
+    }
 
-int pthread_cond_broadcast(pthread_cond_t *condition)
-{
-    HAND_ON(pthread_cond_broadcast, condition);
-    wake_all(FOR_SIGNAL, condition);
-    step(STEP_BROADCAST);
-    return 0;
-}
+TELL(pthread_cond_signal, wake_one, STEP_SIGNAL)
+TELL(pthread_cond_broadcast, wake_all, STEP_BROADCAST)
 
 /* ---- threads */
 
@@ -330,10 +323,11 @@ int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec 
     return pthread_join(thread, result);
 }
 
+/* The scheduler waits for the real thread all the same. */
 int pthread_detach(pthread_t thread)
 {
     HAND_ON(pthread_detach, thread);
-    return 0; /* the scheduler waits for the real thread */
+    return 0;
 }
 
 pthread_t pthread_self(void)
@@ -382,8 +376,7 @@ static int is_polled_ready(const void *object)
 {
     struct polled *polled = (struct polled *)(uintptr_t)object;
     int64_t answer = polled->multi ? next_by_curl(polled->multi) : -1;
-    if (answer >= 0 && answer <= virtual_now()) return 1;
-    return (polled->multi && take_wakeup(polled->multi, 0)) || look(polled) != 0;
+    return (answer >= 0 && answer <= virtual_now()) || (polled->multi && take_wakeup(polled->multi, 0)) || look(polled) != 0;
 }
 
 void look_at_descriptors(void) { look_at_waiting(FOR_DESCRIPTORS, is_polled_ready); }
@@ -468,36 +461,21 @@ int flock(int file, int operation)
     return real.flock(file, operation);
 }
 
-/* Reads and writes of descriptors that are no files are steps, and do not fail. */
-ssize_t read(int file, void *bytes, size_t size)
-{
-    HAND_ON(read, file, bytes, size);
-    step(STEP_FILE);
-    if (is_file(file) && fails("read")) return -1;
-    ssize_t result = real.read(file, bytes, size);
-    look_at_descriptors(); /* a pipe may have room now */
-    return result;
-}
+/* Reads and writes of descriptors that are no files are steps, and do not fail. The other end of a pipe may go on then. */
+#define STREAM_CALL(name, parameters, ...) \
+    ssize_t name parameters \
+    { \
+        HAND_ON(name, __VA_ARGS__); \
+        step(STEP_FILE); \
+        if (is_file(file) && fails(#name)) return -1; \
+        ssize_t result = real.name(__VA_ARGS__); \
+        look_at_descriptors(); \
+        return result; \
+    }
 
-ssize_t write(int file, const void *bytes, size_t size)
-{
-    HAND_ON(write, file, bytes, size);
-    step(STEP_FILE);
-    if (is_file(file) && fails("write")) return -1;
-    ssize_t result = real.write(file, bytes, size);
-    look_at_descriptors(); /* it may have been a pipe */
-    return result;
-}
-
-ssize_t writev(int file, const struct iovec *parts, int count)
-{
-    HAND_ON(writev, file, parts, count);
-    step(STEP_FILE);
-    if (is_file(file) && fails("write")) return -1;
-    ssize_t result = real.writev(file, parts, count);
-    look_at_descriptors();
-    return result;
-}
+STREAM_CALL(read, (int file, void *bytes, size_t size), file, bytes, size)
+STREAM_CALL(write, (int file, const void *bytes, size_t size), file, bytes, size)
+STREAM_CALL(writev, (int file, const struct iovec *parts, int count), file, parts, count)
 
 int close(int file)
 {

@@ -42,7 +42,7 @@ static int is_calm, is_quiet_network, ends;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
-static struct { int most, most_per_host; } users[MOST_DOWNLOADERS];
+static struct { int most, most_per_host; int64_t background_since; } users[MOST_DOWNLOADERS];
 
 /* ---- URLs */
 
@@ -169,6 +169,9 @@ static void answer(struct transfer *transfer)
 {
     char temper = transfer->place.temper;
     size_t size = bodies[transfer->place.picture].size;
+    int64_t since = users[transfer->downloader].background_since;
+    EXPECT(!transfer->easy || since <= 0 || virtual_now() < since + 6 * SECOND,
+           "a transfer goes on in the background, when the time for that is over");
     if (is_calm && temper != 'm') temper = temper == 'h' ? 'h' : 'o';
     if (temper != 'o' && temper != 'h') report->network_faults++;
     if (!transfer->has_head) {
@@ -205,8 +208,11 @@ static void *serve(void *unused)
     pthread_mutex_lock(&lock);
     while (!ends) {
         struct transfer *next = NULL;
-        for (int i = 0; i < count; i++)
-            if (transfers[i].is_live && !transfers[i].is_inside && !transfers[i].easy && transfers[i].next >= 0 && (next == NULL || transfers[i].next < next->next)) next = &transfers[i];
+        for (int i = 0; i < count; i++) {
+            struct transfer *at = &transfers[i];
+            if (!at->is_live || at->is_inside || at->easy || at->next < 0) continue;
+            if (next == NULL || at->next < next->next) next = at;
+        }
         if (next && next->next <= virtual_now()) {
             answer(next);
         } else if (next) {
@@ -338,8 +344,11 @@ void end_by_curl(const struct easy *easy)
 
 /* ---- what a downloader has of it */
 
+void put_in_background(int number, int64_t since) { users[number].background_since = since; }
+
 void set_limits(int number, int most, int most_per_host)
 {
+    users[number].background_since = 0;
     users[number].most = most;
     users[number].most_per_host = most_per_host;
 }

@@ -21,6 +21,8 @@ void end_network(void);
 
 /* At most that many transfers of a downloader may be live at a time, in all and for each host. */
 void set_limits(int number, int most, int most_per_host);
+/* A downloader is in the background since then, for at most three seconds of grace; 0: it is not. */
+void put_in_background(int number, int64_t since);
 /* Adds the transport to a downloader, which otherwise uses libcurl. */
 void add_transport(sdd_downloader *downloader, int number);
 
