@@ -208,6 +208,37 @@ import Testing
         #expect(isUnknown(queue.known("\(DiskQueue.mostFailedRemovals)")))
     }
 
+    /// Found by the simulation: a store that another one replaced before it was written had succeeded. When the other one
+    /// failed, the entry before both was found.
+    @Test func aFailedWriteDoesNotBringBackWhatAnUnwrittenOneReplaced() throws {
+        // given
+        var queue = DiskQueue()
+        _ = queue.stage(Self.entry("a", 1), for: "a")
+        _ = queue.stage(Self.entry("a", 2), for: "a")
+        _ = queue.changed(try #require(change(queue.next(at: 0))))
+        // then
+        guard case .key(let later)? = change(queue.next(at: 0))?.kind else {
+            Issue.record("there is no second write")
+            return
+        }
+        #expect(later.isAfterRemoval && later.isWrite)
+    }
+
+    @Test func aFailedWriteLeavesWhatWasBeingWritten() throws {
+        // given
+        var queue = DiskQueue()
+        _ = queue.stage(Self.entry("a", 1), for: "a")
+        let first = try #require(change(queue.next(at: 0)))
+        _ = queue.stage(Self.entry("a", 2), for: "a")
+        _ = queue.changed(first)
+        // then
+        guard case .key(let later)? = change(queue.next(at: 0))?.kind else {
+            Issue.record("there is no second write")
+            return
+        }
+        #expect(!later.isAfterRemoval && later.isWrite)
+    }
+
     @Test func aDroppedWriteLeavesNothingInTheQueue() {
         var queue = DiskQueue(mostHeldBytes: 10_000)
         for number in 0..<100_000 { _ = queue.stage(Self.entry("\(number)", 1), for: "\(number)", cost: 1000) }

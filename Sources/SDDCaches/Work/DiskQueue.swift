@@ -142,7 +142,8 @@ extension DiskQueue {
         let old = staged[key]
         let change = StagedChange(
             value, for: key, number: lastChange, cost: Self.sum(cost, Self.overhead + key.utf8.count),
-            isAwaited: isAwaited, isAfterRemoval: old.map { $0.isAfterRemoval || !$0.isWrite } ?? false, then: then)
+            isAwaited: isAwaited,
+            isAfterRemoval: old.map { $0.isAfterRemoval || !$0.isWrite || !$0.isUnderWay } ?? false, then: then)
         staged[key] = change
         if let old { give(up: old, &released) }
         if change.isUrgent {

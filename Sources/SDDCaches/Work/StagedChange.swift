@@ -14,7 +14,8 @@ final class StagedChange: @unchecked Sendable {
     let cost: Int
     /// True if a caller waits until the change is on disk: it is never dropped to save memory.
     let isAwaited: Bool
-    /// True if an earlier removal of the key was unfinished: if this value is not written, no entry may be found.
+    /// True if an earlier removal of the key was unfinished, or this value replaces one that was not written: if it is not
+    /// written itself, no entry may be found, since that on disk is older than both.
     let isAfterRemoval: Bool
     /// True for a removal, which is made before writes.
     let isUrgent: Bool
