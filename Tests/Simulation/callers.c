@@ -222,6 +222,7 @@ static void act(struct chance *chance)
     uint32_t kind = below(chance, 22);
     if (is_quiet && kind == 5) kind = 10; /* this one holds things up */
     if (is_hoarding && kind > 16) kind = 13;
+    if ((is_ending && kind > 16) || (is_storing && kind > 4)) kind = 11;
     if (is_away && kind >= 5 && kind <= 8) go_into_background(chance, site), kind = 10;
     switch (kind) {
     case 0: get_one(chance, site); break;
@@ -332,9 +333,9 @@ static void make_site(struct chance *chance, int number)
     struct site *site = &sites[number];
     memset(site, 0, sizeof *site);
     site->is_slow = is_quiet && !is_hoarding && number == 1;
-    site->delivers_itself = one_in(chance, 3);
+    site->delivers_itself = one_in(chance, 2);
     site->has_event_loop = one_in(chance, 2);
-    site->waits_until_idle = one_in(chance, 3);
+    site->waits_until_idle = one_in(chance, 2);
     config.delivery = site->delivers_itself ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     config.max_concurrent_downloads = 1 + (int32_t)below(chance, 5);
     config.max_concurrent_per_host = 1 + (int32_t)below(chance, 3);
@@ -440,6 +441,7 @@ static void play_part(void *context)
         if (callers[i].count) pthread_create(&callers[i].thread, NULL, call_library, &callers[i]);
     }
     uint32_t failing = one_in(&chance, 3) ? below(&chance, 100) : 0, slow = one_in(&chance, 3) ? below(&chance, 200) : 0;
+    if (is_storing) failing = 80, slow = 100;
     if (!is_quiet) set_faults(part->seed, failing, slow);
     if (is_syncing) set_slow_syncs(6000);
     for (int i = part->first; i < part->last; i++)
@@ -463,6 +465,7 @@ void play_story(uint64_t seed, const struct left_out *left_out, const char *fold
     uint32_t kind = below(&chance, 16);
     is_away = !is_quiet && kind < 2;
     is_ending = kind >= 2 && kind < 4;
+    is_storing = !is_quiet && kind >= 4 && kind < 6;
     is_syncing = is_quiet && kind >= 4 && kind < 8;
     is_hoarding = is_syncing && kind >= 6;
     for (int i = 0; i < URLS; i++) {

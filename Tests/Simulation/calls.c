@@ -17,7 +17,7 @@ enum { SOON = 4 };
 struct site sites[SITES];
 struct place urls[URLS];
 struct call calls[MOST_CALLS];
-int call_count, is_quiet, is_hoarding, is_away, is_ending, is_syncing;
+int call_count, is_quiet, is_hoarding, is_away, is_ending, is_storing, is_syncing;
 __thread int depth;
 
 static int open_calls;

@@ -52,10 +52,10 @@ extern __thread int depth; /* of calls inside callbacks */
 extern int is_quiet;
 /*
  * What some stories have besides. Away: the application is in the background for long. Ending: caches are destroyed in the
- * middle. Syncing: quiet, but calls of fsync() take long, which reads must not wait for. Hoarding: so much is stored then,
+ * middle. Storing: entries are stored and removed all the time, while the disk fails. Syncing: quiet, but calls of fsync() take long, which reads must not wait for. Hoarding: so much is stored then,
  * while nobody waits for it, that the limits on what waits are reached.
  */
-extern int is_hoarding, is_away, is_ending, is_syncing;
+extern int is_hoarding, is_away, is_ending, is_storing, is_syncing;
 
 void begin_calls(void);
 /* Whether some calls have not ended. */

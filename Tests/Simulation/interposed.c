@@ -36,7 +36,7 @@ __attribute__((constructor)) static void find_real_functions(void)
     real.curl_easy_getinfo = (CURLcode (*)(CURL *, CURLINFO, ...))dlsym(RTLD_NEXT, "curl_easy_getinfo");
 }
 
-/* Functions that other constructors call before this one are found when they are needed. */
+/* Functions that other constructors call first are found when they are needed. */
 #define HAND_ON(name, ...) \
     do { \
         if (!is_simulated()) { \
@@ -52,7 +52,6 @@ struct held { const void *lock; struct task *owner; int depth, readers, is_inher
 enum { MOST_HELD = 4096 };
 static struct held held[MOST_HELD];
 
-/* Where in the table a lock is looked for first. */
 static size_t first_place(const void *lock) { return ((uintptr_t)lock >> 4) * 0x9e3779b97f4a7c15u >> 52; }
 
 /* Returns the place of a lock in the table: its own, or a free one. */

@@ -111,6 +111,9 @@ static void send_some(struct transfer *transfer, size_t most)
     int is_taken = easy ? easy_write(easy, bytes, size) : sdd_transfer_write(id, bytes, size) == SDD_OK;
     pthread_mutex_lock(&lock);
     transfer->is_told = 0;
+    int64_t since = users[transfer->downloader].background_since;
+    EXPECT(!easy || is_taken <= 0 || since <= 0 || virtual_now() < since + 6 * SECOND,
+           "a body goes on in the background, when the time for that is over");
     if (easy && is_taken > 0) transfer->sent += size;
     if (is_taken == 0) transfer->is_live = 0; /* ended by the library: too long, or cancelled */
 }
@@ -169,9 +172,6 @@ static void answer(struct transfer *transfer)
 {
     char temper = transfer->place.temper;
     size_t size = bodies[transfer->place.picture].size;
-    int64_t since = users[transfer->downloader].background_since;
-    EXPECT(!transfer->easy || since <= 0 || virtual_now() < since + 6 * SECOND,
-           "a transfer goes on in the background, when the time for that is over");
     if (is_calm && temper != 'm') temper = temper == 'h' ? 'h' : 'o';
     if (temper != 'o' && temper != 'h') report->network_faults++;
     if (!transfer->has_head) {
