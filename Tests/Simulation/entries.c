@@ -13,12 +13,12 @@ enum { KEYS = 2 };
  * stored. Of changes that overlap any may be the last: none that ended before the first of them began is found.
  */
 static struct { int open, first, least, is_there; } known[KEYS];
-static int serial, is_ordered, changes;
+static int serial, is_ordered, changes, clears; /* those under way */
 
 void begin_entries(int has_one_cache)
 {
     memset(known, 0, sizeof known);
-    serial = changes = 0;
+    serial = changes = clears = 0;
     is_ordered = has_one_cache;
 }
 
@@ -43,8 +43,8 @@ static void end_change(int number, int is_made)
     if (is_made && known[number].least < known[number].first) known[number].least = known[number].first;
 }
 
-/* Whether no other change of the key overlapped this one, which has ended. */
-static int is_alone(int number, int own) { return known[number].open == 0 && known[number].first == own; }
+/* Whether no other change of the key, and no clear, overlapped this one, which has ended. */
+static int is_alone(int number, int own) { return clears == 0 && known[number].open == 0 && known[number].first == own; }
 
 struct stored { int32_t serial, picture; };
 
@@ -108,9 +108,11 @@ static void store_soon(struct chance *chance, int site, sdd_cache *cache, int ha
 void clear(sdd_cache *cache)
 {
     tell("clears the cache");
+    clears++;
     clear_entries();
     sdd_cache_clear_wait(cache, SDD_CACHE_ALL);
     clear_entries();
+    clears--;
 }
 
 void flush(sdd_cache *cache, int64_t milliseconds)
