@@ -138,7 +138,7 @@ def play(number: int, name: str, folder: Path, seconds: int) -> Result:
     """Plays seeds until a finding."""
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "SDD_MUTANT": str(number)}
     start = time.monotonic()
-    command = [str(ROOT / "build" / "simulation" / os.environ.get("SIM","simulate")), "--seconds", str(seconds), "--seeds", "1000000", "--as-it-is"]
+    command = [str(ROOT / "build" / "simulation" / "simulate"), "--seconds", str(seconds), "--seeds", "1000000", "--as-it-is"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     took = time.monotonic() - start
     if found := re.search(r"^seed (\d+): (.*) \(after (\d+) seeds, ([\d.]+) s\)$", done.stdout, re.M):
@@ -166,7 +166,7 @@ def main() -> int:
     given = parser.parse_args()
     copy = Copy()
     copy.write()
-    folder = build() if not os.environ.get("SIM") else COPY / "library"
+    folder = build()
     # What tests it is built as it is for the library itself.
     subprocess.run([str(ROOT / "Tests/Simulation/run.sh"), "--seeds", "0"], check=True, capture_output=True)
     results = []
