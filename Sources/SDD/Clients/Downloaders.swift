@@ -1,5 +1,4 @@
 internal import CFork
-internal import CHeap
 internal import CSDD
 internal import Glibc
 internal import SDDBase
@@ -37,17 +36,7 @@ enum Downloaders {
 }
 
 /// Initializes libcurl, once in a process.
-private func prepareNetworks() {
-    sddfork_once(SDDFORK_FIRST_DOWNLOADER) {
-        // An application that uses libcurl itself may free what libcurl has made as it always did: all is malloc's.
-        CurlTransport.prepareLibrary(
-            memory: sddheap_is_used() == 0
-                ? nil
-                : CurlMemory(
-                    malloc: sddheap_malloc, free: sddheap_free, realloc: sddheap_realloc, strdup: sddheap_strdup,
-                    calloc: sddheap_calloc))
-    }
-}
+private func prepareNetworks() { sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() } }
 
 /// Creates a downloader over libcurl, with the default header fields.
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {

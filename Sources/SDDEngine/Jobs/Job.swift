@@ -335,6 +335,9 @@ final class Job<Recipient: AnyObject> {
     /// Whether the handler must wait for a decode thread once the body is complete.
     func isDecodedFor(_ handler: Handler) -> Bool { handler.wantsPixels || handler.wantsFacts && lacksFacts }
 
+    /// Whether any handler must wait for a decode thread then.
+    var isDecoded: Bool { handlers.wantPixels || handlers.wantFacts && lacksFacts }
+
     /// Whether the picture's facts are still to be found.
     var lacksFacts: Bool { progressive?.facts == nil && !request.hasSink }
 

@@ -134,17 +134,15 @@ struct Judged: Sendable {
 
     /// Whether a caller with this acceptance takes the response.
     func isAccepted(by acceptance: Acceptance) -> Bool {
+        // A 304 answers only the caller's own conditional header field, and carries no body (RFC 9110 §15.4.5).
         status != 304 && acceptance.takes(status: status) && acceptance.takes(type: mimeType)
     }
 
     /// Returns the reason why a caller with this acceptance refuses the response, or `nil` if it accepts it.
     func refusal(by acceptance: Acceptance) -> DownloadError? {
-        // A 304 answers only the caller's own conditional header field, and carries no body (RFC 9110 §15.4.5).
+        if isAccepted(by: acceptance) { return nil }
         if status == 304 { return .notModified }
-        if !acceptance.takes(status: status) {
-            return .status(status, retryAfter: RetryAfter.seconds(in: changed ?? response, now: 0))
-        }
-        if !acceptance.takes(type: mimeType) { return .contentType(mimeType) }
-        return nil
+        if acceptance.takes(status: status) { return .contentType(mimeType) }
+        return .status(status, retryAfter: RetryAfter.seconds(in: changed ?? response, now: 0))
     }
 }

@@ -158,7 +158,7 @@ extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
     mutating func handOut(_ job: Job<Recipient>, at now: Int64) {
         if job.handlers.haveKeepers { keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels }) }
-        if !job.handlers.wantPixels, !job.lacksFacts || !job.handlers.wantFacts { return endAll(job, at: now) }
+        if !job.isDecoded { return endAll(job, at: now) }
         job.handlers.forEach { if !job.isDecodedFor($0) { end($0, of: job, at: now) } }
         job.handlers.removeAll { !job.isDecodedFor($0) }
         queue(job)
