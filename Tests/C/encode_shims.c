@@ -16,14 +16,7 @@
 
 #include "CJPEG.h"
 #include "CPNG.h"
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include "plain_check.h"
 
 static sddj_encoder *jpeg;
 static sddp_encoder *png;

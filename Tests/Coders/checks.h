@@ -7,13 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include "../C/plain_check.h"
 
 /* Makes a downloader that reads files, and decodes them where `mode` says. Ends the program if it cannot. */
 static inline sdd_downloader *downloader_of(int32_t mode)
