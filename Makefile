@@ -284,8 +284,8 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) SDD_TEST_JOBS=2 SDD_TEST_ISOLATED_SHARE=$(call share,0) Tests/C/run.sh plain
 	mkdir -p $(BUILD)/tests
-	$(CC) -std=c11 -g -O2 -Wall -Wextra -Werror -ISources/CHeap/include Tests/C/heap_shims.c Sources/CHeap/heap.c -pthread \
-	    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=free -o $(BUILD)/tests/heap_shims
+	$(CC) -std=c11 -g -O2 -fno-builtin -Wall -Wextra -Werror Tests/C/heap_shims.c -pthread -o $(BUILD)/tests/heap_shims \
+	    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=strdup,--wrap=free
 	$(BUILD)/tests/heap_shims
 
 test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and those of CMake, Meson, Qt and GTK

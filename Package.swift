@@ -91,9 +91,8 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "--wrap=pthread_mutex_lock", "-Xlinker", "--wrap=pthread_mutex_unlock",
         "-Xlinker", "--wrap=__cxa_guard_acquire", "-Xlinker", "--wrap=__cxa_guard_release",
         // Freed memory is cached: Sources/CHeap/heap.c.
-        "-Xlinker", "--wrap=malloc", "-Xlinker", "--wrap=calloc",
-        "-Xlinker", "--wrap=realloc", "-Xlinker", "--wrap=posix_memalign",
-        "-Xlinker", "--wrap=free",
+        "-Xlinker", "--wrap=malloc", "-Xlinker", "--wrap=calloc", "-Xlinker", "--wrap=realloc",
+        "-Xlinker", "--wrap=posix_memalign", "-Xlinker", "--wrap=strdup", "-Xlinker", "--wrap=free",
         // Half a megabyte of names that nothing asks for.
         "-Xlinker", "--wrap=_swift_stdlib_getScalarName",
     ])

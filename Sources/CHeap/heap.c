@@ -3,15 +3,13 @@
 // lock of a heap for each block that its own cache of seven a size does not have, and its calloc() does not look there.
 // Here each thread keeps more blocks, and passes them on to other threads by the dozen.
 //
-// The linker puts `__wrap_malloc` and so on in the place of what the library and the Swift runtime call: `--wrap` in
-// Package.swift. libcurl is given the same functions (curl_global_init_mem). Every block is one of malloc(), with the
-// usable size that malloc() says, so that it does not matter who frees it.
+// The linker puts the functions `__wrap_…` of this file in the place of those that the library and the Swift runtime
+// call: `--wrap` in Package.swift. `CurlTransport` gives them to libcurl. Every block is one of malloc(), with the usable
+// size that malloc() says, so that it does not matter who frees it.
 //
 // The cache stands aside where it would hide something or has no use: under a sanitizer or memcheck, where malloc() is
 // not glibc's, and with SDD_PLAIN_MALLOC=1 in the environment.
 #define _GNU_SOURCE
-#include "CHeap.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -257,7 +255,14 @@ RARE static void check_is_new(const struct list *list, const struct kept *block)
 
 // ---- the functions
 
-void *sddheap_malloc(size_t size)
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *block);
+
+void *__wrap_malloc(size_t size)
 {
     struct cache *cache = size > largest ? NULL : own_cache();
     if (!cache) return __real_malloc(size);
@@ -267,13 +272,15 @@ void *sddheap_malloc(size_t size)
     return take(list);
 }
 
-RARE static void free_without_cache(void *block) { __real_free(block); }
-
+// A function of its own, so that __wrap_free() needs no stack.
 __attribute__((noinline)) static void keep(struct kept *block)
 {
     struct cache *cache = own_cache();
     size_t size = cache ? malloc_usable_size(block) : 0;
-    if (__builtin_expect(size < smallest || size > largest, 0)) return free_without_cache(block);
+    if (__builtin_expect(size < smallest || size > largest, 0)) {
+        __real_free(block);
+        return;
+    }
     unsigned kind = class_of(size);
     struct list *list = &cache->active[kind];
     if (__builtin_expect(block->mark == secret, 0)) {
@@ -285,61 +292,48 @@ __attribute__((noinline)) static void keep(struct kept *block)
 }
 
 // Most calls of libcurl free nothing.
-void sddheap_free(void *block)
+void __wrap_free(void *block)
 {
     if (block) keep(block);
 }
 
-void *sddheap_calloc(size_t count, size_t size)
+void *__wrap_calloc(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > largest) return __real_calloc(count, size);
-    void *block = sddheap_malloc(bytes);
+    void *block = __wrap_malloc(bytes);
     return block ? memset(block, 0, bytes) : NULL;
 }
 
-void *sddheap_realloc(void *block, size_t size)
+void *__wrap_realloc(void *block, size_t size)
 {
-    if (!block) return sddheap_malloc(size);
+    if (!block) return __wrap_malloc(size);
     size_t has = own_cache() ? malloc_usable_size(block) : 0;
     if (has == 0 || has > largest || size == 0 || size > largest) return __real_realloc(block, size);
-    // What is hardly smaller stays where it is.
+    // A block that is hardly larger than it needs to be stays where it is.
     if (size <= has && size >= has - has / 8 - 16) return block;
-    void *moved = sddheap_malloc(size);
+    void *moved = __wrap_malloc(size);
     if (!moved) return NULL;
     memcpy(moved, block, size < has ? size : has);
-    sddheap_free(block);
+    __wrap_free(block);
     return moved;
 }
-
-char *sddheap_strdup(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = sddheap_malloc(size);
-    return copy ? memcpy(copy, text, size) : NULL;
-}
-
-int sddheap_is_used(void) { return is_used; }
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
-void __wrap_free(void *block);
-
-void *__wrap_malloc(size_t size) { return sddheap_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return sddheap_calloc(count, size); }
-void *__wrap_realloc(void *block, size_t size) { return sddheap_realloc(block, size); }
-void __wrap_free(void *block) { sddheap_free(block); }
 
 // Swift's UnsafeMutablePointer.allocate() asks for an alignment of 16, which all blocks have.
 int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
 {
     if (alignment > 16 || !own_cache()) return __real_posix_memalign(block, alignment, size);
-    void *made = sddheap_malloc(size);
+    void *made = __wrap_malloc(size);
     if (!made) return ENOMEM;
     *block = made;
     return 0;
+}
+
+char *__wrap_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = __wrap_malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 // ---- whether there is a cache

@@ -32,7 +32,7 @@ readonly waiting
 # wraps DIRECTORY: what Package.swift has the linker replace, and the replacements in the source
 wraps() {
     # malloc() and its like are replaced for other reasons: Sources/CHeap/heap.c.
-    grep -oP -- '"--wrap=\K[^"]+' Package.swift | grep -vxE 'malloc|calloc|realloc|posix_memalign|free' | sort >"$1/wraps"
+    grep -oP -- '"--wrap=\K[^"]+' Package.swift | grep -vxE 'malloc|calloc|realloc|posix_memalign|strdup|free' | sort >"$1/wraps"
     grep -oP '^[a-z].*\b__wrap_\K\w+(?=\()' $source | sort -u >"$1/replacements"
 }
 

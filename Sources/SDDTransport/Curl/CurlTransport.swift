@@ -61,42 +61,14 @@ package final class CurlTransport: Transport {
     package static func curlVersion() -> String { CurlFeatures.version }
 
     /// Initializes libcurl, which takes a moment and must be done only once.
-    /// - Parameter memory: used by libcurl if nobody has initialized it before.
-    package static func prepareLibrary(memory: CurlMemory? = nil) {
-        if let memory { givenMemory.withLock { $0 = memory } }
-        _ = isLibraryReady
-    }
-
-    private static let givenMemory = Monitor<CurlMemory?>(nil)
+    package static func prepareLibrary() { _ = isLibraryReady }
 
     /// Whether libcurl is initialized. Done once per process and never undone, because the application may use libcurl
-    /// too.
-    private static let isLibraryReady: Bool = {
-        let flags = Int(CURL_GLOBAL_DEFAULT)
-        guard let memory = givenMemory.withLock({ $0 }) else { return curl_global_init(flags) == CURLE_OK }
-        return curl_global_init_mem(
-            flags, memory.malloc, memory.free, memory.realloc, memory.strdup, memory.calloc) == CURLE_OK
-    }()
-}
-
-/// Functions for libcurl in place of malloc() and so on, with the same meaning.
-package struct CurlMemory: Sendable {
-    package typealias Block = UnsafeMutableRawPointer
-
-    let malloc: @convention(c) (Int) -> Block?
-    let free: @convention(c) (Block?) -> Void
-    let realloc: @convention(c) (Block?, Int) -> Block?
-    let strdup: @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
-    let calloc: @convention(c) (Int, Int) -> Block?
-
-    package init(
-        malloc: @escaping @convention(c) (Int) -> Block?, free: @escaping @convention(c) (Block?) -> Void,
-        realloc: @escaping @convention(c) (Block?, Int) -> Block?,
-        strdup: @escaping @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?,
-        calloc: @escaping @convention(c) (Int, Int) -> Block?
-    ) {
-        (self.malloc, self.free, self.realloc, self.strdup, self.calloc) = (malloc, free, realloc, strdup, calloc)
-    }
+    /// too. If nobody has initialized it before, it uses the functions that stand in place of malloc() in the library
+    /// (`Sources/CHeap/heap.c`). All blocks are malloc()'s: an application may free what libcurl has made as before.
+    private static let isLibraryReady =
+        curl_global_init_mem(
+            Int(CURL_GLOBAL_DEFAULT), malloc, free, realloc, { $0.flatMap { strdup($0) } }, calloc) == CURLE_OK
 }
 
 extension TransportError {
