@@ -69,9 +69,7 @@ def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
 def view_of_bytes(pointer: Any, owner: Any) -> memoryview:
     """A read-only view of an sdd_bytes, or NULL, whose reference belongs to the object `owner`."""
     size = _size_of(pointer)
-    if not size:
-        return memoryview(b"")
-    return memoryview(_buffer(_gc(_data_of(pointer), (owner,).count), size)).toreadonly()  # as owned_view()
+    return owned_view(_data_of(pointer), size, owner) if size else memoryview(b"")
 
 
 def bytes_view(handle: Any) -> memoryview:

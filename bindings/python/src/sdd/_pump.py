@@ -170,8 +170,7 @@ class Pump:
     def start(self, submit: Submit, target: Any, plan: Plan, url: str, bits: int, make: Make,
               listener: Listener) -> tuple[int, TaskWaiter]:  # fmt: skip
         """Submits a request for a task, which then waits, or cancels the request."""
-        if self.is_closed or self.made_in != generation():
-            self.check_usable()
+        self.check_usable()
         waiter = waiter_of_task(url, make, listener)
         if waiter.loop not in self._watches:
             self._watch(waiter)
