@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs targets of the Makefile side by side, and prints how long each took. The output of each goes to a file of its own;
-# that of a suite that fails is also printed. All of them run, whatever fails.
+# Runs targets of the Makefile side by side, and prints how long each took, with the processor's time in it. The output of
+# each goes to a file of its own; that of a suite that fails is also printed. All of them run, whatever fails.
 #
 #     Tests/suites.sh [TARGET... --]... SUITE...
 #
@@ -33,9 +33,8 @@ trap 'exit 143' TERM
 
 begin() { # begin SUITE
     {
-        local start=$SECONDS status=0
-        make --no-print-directory "${built[@]}" "$1" >"$out/$1.log" 2>&1 || status=$?
-        echo $((SECONDS - start)) >"$out/$1.seconds"
+        local status=0 TIMEFORMAT='%0R %0U %0S'
+        { time make --no-print-directory "${built[@]}" "$1" >"$out/$1.log" 2>&1; } 2>"$out/$1.times" || status=$?
         exit "$status"
     } </dev/null &
     name_of[$!]=$1
@@ -44,16 +43,17 @@ begin() { # begin SUITE
 
 # Waits until one of those that run has ended, and says how.
 end_one() {
-    local process status=0 name
+    local process status=0 name seconds
     wait -n -p process "${!name_of[@]}" || status=$?
     name=${name_of[$process]}
     unset "name_of[$process]"
+    read -r seconds _ <"$out/$name.times"
     if [ "$status" -eq 0 ]; then
-        echo "ok $name ($(<"$out/$name.seconds") s)"
+        echo "ok $name ($seconds s)"
         sed -n "s/^skip/    &/p" "$out/$name.log"
     else
         failures+=("$name")
-        echo "not ok $name (status $status, $(<"$out/$name.seconds") s): $out/$name.log"
+        echo "not ok $name (status $status, $seconds s): $out/$name.log"
         tail -n 60 "$out/$name.log" | sed 's/^/    /'
     fi
 }
@@ -71,8 +71,11 @@ for suite; do
 done
 while [ ${#name_of[@]} -gt 0 ]; do end_one; done
 
-echo "== seconds, $((SECONDS - start)) in all:"
-for suite in "${begun[@]}"; do printf '%6d  %s\n' "$(<"$out/$suite.seconds")" "$suite"; done | sort -rn
+echo "== seconds, $((SECONDS - start)) in all, and of a processor:"
+for suite in "${begun[@]}"; do
+    read -r seconds user system <"$out/$suite.times"
+    printf '%6d %6d  %s\n' "$seconds" $((user + system)) "$suite"
+done | sort -rn
 echo "== what took long in them:"
 sed -n "s/^== slowest: /        /p" "$out"/*.log
 [ ${#failures[@]} -gt 0 ] || exit 0
