@@ -8,7 +8,7 @@
 // size that malloc() says, so that it does not matter who frees it.
 //
 // The cache stands aside where it would hide something or has no use: under a sanitizer or memcheck, where malloc() is
-// not glibc's, and with SDD_PLAIN_MALLOC=1 in the environment.
+// not glibc's or lays its blocks out in another way, and with SDD_PLAIN_MALLOC=1 in the environment.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,6 +51,15 @@ static inline unsigned class_for(size_t size)
     return SMALL_CLASSES + (bits - 10) * STEPS + (unsigned)(rest >> (bits - 3)) - STEPS;
 }
 
+/// Returns the usable size of a block of glibc's malloc(): the word before it holds its size, one or two words more if it
+/// is mapped for itself, and three marks. malloc_usable_size() says the same, and looks at the block behind too.
+static inline size_t usable_size(const void *block)
+{
+    enum { IS_MAPPED = 2, MARKS = 7 };
+    size_t head = ((const size_t *)block)[-1];
+    return (head & ~(size_t)MARKS) - sizeof head - (head & IS_MAPPED) * (sizeof head / IS_MAPPED);
+}
+
 /// Returns the class that a block with `size` usable bytes can serve, which is between `smallest` and `largest`.
 static inline unsigned class_of(size_t size)
 {
@@ -70,7 +79,7 @@ struct kept {
 
 struct list {
     struct kept *first;
-    unsigned count;
+    unsigned room; // for this many more
 };
 
 static uintptr_t secret;
@@ -88,21 +97,21 @@ static void put(struct list *list, struct kept *block)
     block->next = disguised(list->first, block);
     block->mark = secret;
     list->first = block;
-    list->count++;
+    list->room--;
 }
 
 static void *take(struct list *list)
 {
     struct kept *block = list->first;
     list->first = (struct kept *)disguised((void *)block->next, block);
-    list->count--;
+    list->room++;
     block->mark = 0;
     return block;
 }
 
 static void free_all(struct list *list)
 {
-    while (list->count > 0) __real_free(take(list));
+    while (list->first) __real_free(take(list));
 }
 
 // ---- full lists, which threads pass on to each other
@@ -128,14 +137,14 @@ static void set_lists_of(unsigned kind, unsigned count)
 /// Empties a full list.
 static void pass_on(unsigned kind, struct list *list)
 {
-    size_t bytes = list->count * size_of(kind);
+    size_t bytes = full[kind] * size_of(kind);
     if (takes_depot()) {
         if (depot_bytes + bytes <= most_depot_bytes && (lists_of(kind) + 1) * bytes <= most_bytes_of_class) {
             list->first->mark = disguised(depot[kind], list->first);
             depot[kind] = list->first;
             depot_bytes += bytes;
             set_lists_of(kind, lists_of(kind) + 1);
-            *list = (struct list){ NULL, 0 };
+            *list = (struct list){ NULL, full[kind] };
         }
         gives_depot_back();
     }
@@ -153,7 +162,7 @@ static int fetch(unsigned kind, struct list *list)
         first->mark = secret;
         depot_bytes -= full[kind] * size_of(kind);
         set_lists_of(kind, lists_of(kind) - 1);
-        *list = (struct list){ first, full[kind] };
+        *list = (struct list){ first, 0 };
     }
     gives_depot_back();
     return first != NULL;
@@ -182,15 +191,19 @@ struct cache {
 
 static int is_used;
 static pthread_key_t key;
-// The cache of this thread; `closed` if it has none and shall not have one.
-static __thread struct cache *mine __attribute__((tls_model("initial-exec")));
-static struct cache closed;
+// What a thread has that has no cache: empty lists without room. It is never written to.
+static struct cache none;
+// The cache of this thread.
+static __thread struct cache *mine __attribute__((tls_model("initial-exec"))) = &none;
+// Whether this thread may make itself a cache.
+static __thread int is_closed __attribute__((tls_model("initial-exec")));
 
 /// Frees the cache of a thread that ends.
 static void close_cache(void *of_thread)
 {
     struct cache *cache = of_thread;
-    mine = &closed;
+    mine = &none;
+    is_closed = 1;
     for (unsigned kind = 0; kind < CLASSES; kind++) {
         free_all(&cache->active[kind]);
         free_all(&cache->spare[kind]);
@@ -201,24 +214,22 @@ static void close_cache(void *of_thread)
 // What is rarely needed stands in functions of its own, so that the others need no stack.
 #define RARE __attribute__((noinline, cold))
 
-RARE static struct cache *open_cache(void)
+/// Makes this thread a cache, if it is to have one. Returns whether there is one now.
+RARE static int has_cache(void)
 {
-    if (!is_used || mine == &closed) return NULL;
-    // While it is made, this thread has none.
-    mine = &closed;
+    if (mine != &none) return 1;
+    if (!is_used || is_closed) return 0;
+    // pthread_setspecific() may call malloc().
+    is_closed = 1;
     struct cache *cache = __real_calloc(1, sizeof *cache);
-    if (!cache) return NULL;
+    if (!cache) return 0;
+    for (unsigned kind = 0; kind < CLASSES; kind++) cache->active[kind].room = cache->spare[kind].room = full[kind];
     if (pthread_setspecific(key, cache) != 0) {
         __real_free(cache);
-        return NULL;
+        return 0;
     }
-    return mine = cache;
-}
-
-static inline struct cache *own_cache(void)
-{
-    struct cache *cache = mine;
-    return cache && cache != &closed ? cache : open_cache();
+    mine = cache;
+    return 1;
 }
 
 static void exchange(struct cache *cache, unsigned kind)
@@ -228,29 +239,43 @@ static void exchange(struct cache *cache, unsigned kind)
     cache->spare[kind] = list;
 }
 
-/// Gets blocks for an empty list. Returns whether there were any.
-RARE static int refill(struct cache *cache, unsigned kind)
+/// Makes a block where the list of its class is empty.
+RARE static void *make(unsigned kind)
 {
-    if (cache->spare[kind].count == 0) return fetch(kind, &cache->active[kind]);
-    exchange(cache, kind);
-    return 1;
-}
-
-/// Makes room in a full list.
-RARE static void make_room(struct cache *cache, unsigned kind)
-{
-    if (cache->spare[kind].count == full[kind]) pass_on(kind, &cache->spare[kind]);
-    exchange(cache, kind);
-}
-
-/// Ends the process if a block is already in a list. It looks there only if the block has the mark, which is rare.
-RARE static void check_is_new(const struct list *list, const struct kept *block)
-{
-    const struct kept *kept = list->first;
-    for (unsigned left = list->count; left > 0; left--) {
-        if (kept == block) abort();
-        kept = (struct kept *)disguised((void *)kept->next, kept);
+    if (!has_cache()) return __real_malloc(size_of(kind));
+    struct list *list = &mine->active[kind];
+    if (mine->spare[kind].first) {
+        exchange(mine, kind);
+    } else if (!fetch(kind, list)) {
+        return __real_malloc(size_of(kind));
     }
+    return take(list);
+}
+
+/// Ends the process if a block is already in a list.
+static void check_is_new(const struct list *list, const struct kept *block)
+{
+    for (const struct kept *kept = list->first; kept; kept = (struct kept *)disguised((void *)kept->next, kept))
+        if (kept == block) abort();
+}
+
+/// Keeps or frees a block whose list is full, or which looks as if it was freed before.
+RARE static void keep(struct kept *block, unsigned kind)
+{
+    if (!has_cache()) {
+        __real_free(block);
+        return;
+    }
+    struct list *list = &mine->active[kind], *spare = &mine->spare[kind];
+    if (block->mark == secret) {
+        check_is_new(list, block);
+        check_is_new(spare, block);
+    }
+    if (list->room == 0) {
+        if (spare->room == 0) pass_on(kind, spare);
+        exchange(mine, kind);
+    }
+    put(list, block);
 }
 
 // ---- the functions
@@ -264,37 +289,32 @@ void __wrap_free(void *block);
 
 void *__wrap_malloc(size_t size)
 {
-    struct cache *cache = size > largest ? NULL : own_cache();
-    if (!cache) return __real_malloc(size);
+    if (size > largest) return __real_malloc(size);
     unsigned kind = class_for(size);
-    struct list *list = &cache->active[kind];
-    if (__builtin_expect(list->count == 0, 0) && !refill(cache, kind)) return __real_malloc(size_of(kind));
-    return take(list);
+    struct list *list = &mine->active[kind];
+    return __builtin_expect(list->first != NULL, 1) ? take(list) : make(kind);
 }
 
-// A function of its own, so that __wrap_free() needs no stack.
-__attribute__((noinline)) static void keep(struct kept *block)
+void __wrap_free(void *block)
 {
-    struct cache *cache = own_cache();
-    size_t size = cache ? malloc_usable_size(block) : 0;
+    // Most calls of libcurl free nothing.
+    if (!block) return;
+    if (__builtin_expect(!is_used, 0)) {
+        __real_free(block);
+        return;
+    }
+    size_t size = usable_size(block);
     if (__builtin_expect(size < smallest || size > largest, 0)) {
         __real_free(block);
         return;
     }
     unsigned kind = class_of(size);
-    struct list *list = &cache->active[kind];
-    if (__builtin_expect(block->mark == secret, 0)) {
-        check_is_new(list, block);
-        check_is_new(&cache->spare[kind], block);
+    struct list *list = &mine->active[kind];
+    if (__builtin_expect(list->room == 0 || ((struct kept *)block)->mark == secret, 0)) {
+        keep(block, kind);
+        return;
     }
-    if (__builtin_expect(list->count == full[kind], 0)) make_room(cache, kind);
     put(list, block);
-}
-
-// Most calls of libcurl free nothing.
-void __wrap_free(void *block)
-{
-    if (block) keep(block);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
@@ -308,7 +328,7 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *block, size_t size)
 {
     if (!block) return __wrap_malloc(size);
-    size_t has = own_cache() ? malloc_usable_size(block) : 0;
+    size_t has = is_used ? usable_size(block) : 0;
     if (has == 0 || has > largest || size == 0 || size > largest) return __real_realloc(block, size);
     // A block that is hardly larger than it needs to be stays where it is.
     if (size <= has && size >= has - has / 8 - 16) return block;
@@ -322,7 +342,7 @@ void *__wrap_realloc(void *block, size_t size)
 // Swift's UnsafeMutablePointer.allocate() asks for an alignment of 16, which all blocks have.
 int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
 {
-    if (alignment > 16 || !own_cache()) return __real_posix_memalign(block, alignment, size);
+    if (alignment > 16 || !is_used) return __real_posix_memalign(block, alignment, size);
     void *made = __wrap_malloc(size);
     if (!made) return ENOMEM;
     *block = made;
@@ -368,9 +388,21 @@ static int is_watched(void)
     return 0;
 }
 
+/// Whether usable_size() is right.
+static int is_laid_out_as_expected(void)
+{
+    int is = 1;
+    for (size_t size = 1; size <= 4 * largest; size = 3 * size + 5) {
+        void *block = __real_malloc(size);
+        if (block && usable_size(block) != malloc_usable_size(block)) is = 0;
+        __real_free(block);
+    }
+    return is;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-    if (!is_of_c_library("malloc") || !is_of_c_library("free") || is_watched()) return;
+    if (!is_of_c_library("malloc") || !is_of_c_library("free") || is_watched() || !is_laid_out_as_expected()) return;
     if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret) secret = (uintptr_t)&secret >> 4;
     // No block that is in use has this mark but by chance.
     secret |= 1;

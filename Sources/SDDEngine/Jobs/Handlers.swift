@@ -56,7 +56,9 @@ struct Handlers<Recipient: AnyObject> {
         }
     }
 
-    init(_ first: Handler) { self.first = first }
+    init(_ first: consuming Handler) { self.first = first }
+
+    private init() {}
 
     var count: Int { (first == nil ? 0 : 1) + otherCount }
     var isEmpty: Bool { count == 0 }
@@ -114,8 +116,8 @@ extension Handlers {
 
     /// Removes and returns all handlers.
     mutating func takeAll() -> Handlers {
-        let all = self
-        removeAll()
+        var all = Handlers()
+        swap(&all, &self)
         return all
     }
 }
