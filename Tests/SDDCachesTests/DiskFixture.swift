@@ -59,5 +59,8 @@ func bytes(hex: String) -> [UInt8] {
 
 func randomBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = SeededRandom(seed: seed)
-    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes += $0 } }
+    return Array(bytes.prefix(count))
 }

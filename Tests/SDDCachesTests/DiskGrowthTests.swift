@@ -32,8 +32,7 @@ import Testing
 
     @Test func eachOperationCostsTheSameAmongMoreEntries() throws {
         // given
-        let long = getenv("SDD_TEST_LONG") != nil
-        let (few, many) = (try calls(among: 300), try calls(among: long ? 100_000 : 3000))
+        let (few, many) = (try calls(among: 300), try calls(among: TestLength.count(100_000, short: 1500)))
         // then
         #expect(few.count == 6 && few.values.allSatisfy { $0 > 0 })
         for (name, count) in few {
@@ -62,7 +61,8 @@ import Testing
     @Test func aStepOfATrimIsBounded() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
-        for number in 0..<3000 { try store.write("k\(number)", [1]) }
+        let entries = TestLength.count(3000, short: 1200)
+        for number in 0..<entries { try store.write("k\(number)", [1]) }
         let before = fixture.files.calls
         _ = try fixture.store()
         #expect(fixture.files.calls - before < 20)
@@ -76,7 +76,7 @@ import Testing
             most = max(most, fixture.files.calls - before)
             pieces += 1
         }
-        #expect(most <= 600 && pieces > 20 && trim.outcome?.removed.count == 3000)
+        #expect(most <= 600 && pieces > 8 && trim.outcome?.removed.count == Int64(entries))
     }
 
     /// A count that has seen an entry waits until the entry is in the ledger, which would count it once more.

@@ -164,7 +164,7 @@ import Testing
         #expect(throws: CacheError.tooLarge) { try store.write("k", randomBytes(1000)) }
         store.limits.maxBytes = nil
         try store.write("k", randomBytes(1000))
-        #expect(throws: CacheError.tooLarge) { try store.write("k", [], user: randomBytes(17 << 20)) }
+        #expect(throws: CacheError.tooLarge) { try store.write("k", [], user: [UInt8](repeating: 1, count: 17 << 20)) }
     }
 
     // MARK: Invalid entries

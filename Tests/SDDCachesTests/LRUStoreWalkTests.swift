@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: 0..<40 as Range<UInt64>)
     func behavesAsAListInTheOrderOfUse(seed: UInt64) {
         var walk = StoreWalk(seed: seed)
-        for step in 0..<1500 {
+        for step in 0..<TestLength.count(1500, short: 500) {
             let call = walk.step()
             #expect(walk.isAgreed, "seed \(seed), step \(step): \(call)")
             if !walk.isAgreed { return }

@@ -216,7 +216,7 @@ import Testing
         let pixels = try #require(PixelBuffer(width: 64, height: 1))
         var random = SeededRandom(seed: UInt64(profile.count))
         var readable = 0
-        for round in 0..<3000 {
+        for round in 0..<TestLength.count(3000, short: 600) {
             var bytes = Array(profile.pointer)
             switch round % 3 {
             case 0: bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))

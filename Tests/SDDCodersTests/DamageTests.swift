@@ -12,7 +12,7 @@ import Testing
         let expected = try Outcome.picture(Pictures.expected(name))
         let decoders = DecoderSet(registry: .builtIn)
         var random = SeededRandom(seed: 2024)
-        for round in 0..<3000 {
+        for round in 0..<TestLength.count(3000, short: 400) {
             var damaged = whole
             for _ in 0...(round % 8) {
                 let place = Int.random(in: 0..<damaged.count, using: &random)
@@ -34,7 +34,7 @@ import Testing
         // given
         let whole = try Fixtures.array(name)
         var random = SeededRandom(seed: 2026)
-        for round in 0..<400 {
+        for round in 0..<TestLength.count(400, short: 150) {
             var damaged = whole
             for _ in 0...(round % 6) {
                 damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

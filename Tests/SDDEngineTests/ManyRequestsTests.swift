@@ -4,9 +4,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// A hundred thousand requests in the queue. The time that takes is measured elsewhere.
+/// Tens of thousands of requests in the queue. The time that takes is measured elsewhere.
 @Suite struct ManyRequestsTests {
-    private static let count = 100_000
+    private static let count = TestLength.count(100_000, short: 20_000)
 
     private func filled(_ set: (inout Driver.Table.Rules) -> Void = { _ in }) throws -> (Driver, [Priority]) {
         var random = SeededRandom(seed: 42)

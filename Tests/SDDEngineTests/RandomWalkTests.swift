@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SDDEngine
@@ -9,7 +10,7 @@ import Testing
         arguments: 1...8 as ClosedRange<UInt64>)
     func agreesWithANaiveModelInAnyOrder(seed: UInt64) throws {
         var walk = try RandomWalk(seed: seed)
-        for step in 0..<12_500 {
+        for step in 0..<TestLength.count(12_500, short: 4000) {
             do { try walk.step() } catch {
                 Issue.record("seed \(seed), step \(step)")
                 throw error

@@ -1,4 +1,3 @@
-import Glibc
 import SDDBase
 import SDDTransport
 import TestSupport
@@ -11,7 +10,7 @@ import Testing
 /// and the other downloaders of the process do.
 @Suite struct RoomWalkTests {
     /// SDD_TEST_LONG=1 runs thousands of mixes.
-    private static let mixes: UInt64 = getenv("SDD_TEST_LONG") == nil ? 500 : 10_000
+    private static let mixes = UInt64(TestLength.count(10_000, short: 300))
 
     @Test func everyRequestEnds() throws {
         var (refused, takenBack) = (0, 0)

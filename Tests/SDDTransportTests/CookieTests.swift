@@ -378,7 +378,9 @@ import Testing
             cookie.expires = expires
             return cookie
         }
-        let one = (0..<55).map { cookie("\($0)", "one.example", $0 % 11 == 0 ? 0 : Int64(1000 + $0)) }
+        let one = (0..<55).map { (number: Int) -> Cookie in
+            cookie("\(number)", "one.example", number % 11 == 0 ? 0 : Int64(1000 + number))
+        }
         let others = (0..<2990).map { cookie("o\($0)", "\($0 / 20).example", 5000) }
         // when
         let surplus = CookieJar.surplus(of: one + others)
