@@ -64,7 +64,11 @@ extension ToneCurve {
         if count == 0 { return .linear }
         if count == 1 { return cursor.number16().flatMap { $0 > 0 ? gamma(Double($0) / 256) : nil } }
         guard let samples = cursor.take(2 * count) else { return nil }
-        return .table((0..<count).map { Float(Int(samples[2 * $0]) << 8 | Int(samples[2 * $0 + 1])) / 65_535 })
+        let values = (0..<count).map { (index: Int) -> Float in
+            let value = UInt16(samples[2 * index]) << 8 | UInt16(samples[2 * index + 1])
+            return Float(value) / 65_535
+        }
+        return .table(values)
     }
 
     private static func parametric(_ cursor: inout ByteCursor) -> ToneCurve? {
