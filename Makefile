@@ -236,15 +236,18 @@ wheel: all coders ## builds a wheel for Python, with the library, coders and wha
 # ---- checks
 
 # What takes long is divided into three shares, of which a run makes one: programs in C once more with isolated decoding,
-# and `make sanitize`: each program in C under one of three tools, the Swift tests of some targets. Which ones changes
-# with the commit, so that the next runs see the others. SHARES= runs everything. Of the programs under a tool a third
-# runs with isolated decoding too; that third changes by itself, so that each program meets each tool in both ways.
+# and `make sanitize`: each program in C under one of three tools, some in C++, the Swift tests of some targets. Which ones
+# changes with the commit, so that the next runs see the others. Programs in C++ are made by one compiler at one commit,
+# and by the other at another. SHARES= runs everything. Of the programs under a tool a third runs with isolated decoding
+# too; that third changes by itself, so that each program meets each tool in both ways.
 TURN ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
 SHARES ?= 3
 share = $(if $(SHARES),$$(($(TURN) + $(1)))/$(SHARES))
+half = $(if $(SHARES),$(TURN)/2)
 isolated_share = $(if $(SHARES),$$(($(TURN) / $(SHARES)))/$(SHARES))
-swift_share = $(if $(SHARES),--filter "^$$(echo SDDEngineTests 'SDD(Transport|Base)Tests' 'SDD(Coders|Caches)Tests' | \
-	cut -d' ' -f $$(($(TURN) % 3 + 1)))\.")
+swift_share = $(if $(SHARES),$(word $(shell echo $$(($(TURN) % 3 + 1))),SDDEngineTests \
+	SDDTransportTests$(comma)SDDBaseTests SDDCodersTests$(comma)SDDCachesTests))
+comma := ,
 
 # The suites of `make check`, those that take long first; and before them what several of them need.
 suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
@@ -290,7 +293,7 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 
 test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and those of CMake, Meson, Qt and GTK
 	Tests/Cxx/coverage.py
-	$(with_server) Tests/Cxx/run.sh plain
+	$(with_server) SDD_TEST_SHARE=$(half) Tests/Cxx/run.sh plain
 	$(with_server) Tests/Cxx/packages.sh
 	$(with_server) Tests/Cxx/toolkits.sh
 
@@ -298,7 +301,7 @@ test-rust: all ##   checks the Rust crates with the toolchain of the PATH, or th
 	bindings/rust/run_tests.sh
 
 test-python: all ##   checks the Python package, from the sources and as a wheel
-	bindings/python/run_tests.sh
+	SDD_TEST_SHARE=$(call share,0) bindings/python/run_tests.sh
 
 test-simulation: all ##   plays 2,000 seeds of the simulation of threads, hosts and disks
 	Tests/Simulation/run.sh
@@ -357,13 +360,13 @@ sanitize: ## runs the tests under sanitizers, a third of them under each: TURN=0
 sanitize-all: ## the same with everything under each of them
 	$(MAKE) sanitize SHARES=
 
-debug-tsan: # builds the tests and the library with the thread sanitizer
+debug-tsan: # builds the library and a share of the tests with the thread sanitizer
 	$(check_swift)
-	swift build --build-tests --scratch-path .build-tsan --sanitize=thread
+	SDD_TESTS=$(swift_share) swift build --build-tests --scratch-path .build-tsan --sanitize=thread
 
 sanitize-swift: debug-tsan ##   runs a share of the Swift tests with TSan
-	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --skip-build --scratch-path .build-tsan --sanitize=thread \
-	    $(swift_share)
+	SDD_TESTS=$(swift_share) TSAN_OPTIONS=allocator_may_return_null=1 \
+	    Tests/swift-tests.sh --skip-build --scratch-path .build-tsan --sanitize=thread
 
 sanitize-shims: ##   runs what calls libjpeg and libpng, in C alone, with ASan and UBSan
 	mkdir -p build/tests
@@ -388,8 +391,11 @@ sanitize-c-tsan: fault-server debug-tsan ##   runs the rest with TSan
 	$(with_server) SDD_LIBDIR=.build-tsan/debug SDD_TEST_SHARE=$(call share,2) SDD_TEST_ISOLATED_SHARE=$(isolated_share) \
 	    Tests/C/run.sh tsan
 
-sanitize-cxx-asan sanitize-cxx-tsan: sanitize-cxx-%: all fault-server ##   runs the programs in C++
-	$(with_server) Tests/Cxx/run.sh $*
+sanitize-cxx-asan: all fault-server ##   runs a share of the programs in C++ with ASan and UBSan
+	$(with_server) SDD_TEST_SHARE=$(call share,0) Tests/Cxx/run.sh asan
+
+sanitize-cxx-tsan: all fault-server ##   runs another with TSan
+	$(with_server) SDD_TEST_SHARE=$(call share,1) Tests/Cxx/run.sh tsan
 
 sanitize-tool: all fault-server ##   runs the suite of the program sdd with ASan and UBSan
 	$(with_server) Tests/Tool/run.sh asan

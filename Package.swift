@@ -179,3 +179,9 @@ let package = Package(
 if Context.environment["SDD_FUZZ"] != nil {
     package.products.append(.library(name: "sdd-fuzz", type: .dynamic, targets: ["SDDFuzz"]))
 }
+
+// `make sanitize` builds some of the tests.
+if let names = Context.environment["SDD_TESTS"], !names.isEmpty {
+    let wanted = Set(names.split(separator: ",").map(String.init))
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}

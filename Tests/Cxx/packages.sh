@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the library to a temporary folder, moves that, and builds a program against it with CMake, one with Meson,
-# and one with pkg-config alone; runs them with a server; and checks that `make uninstall` leaves nothing.
+# and one with pkg-config alone; runs them with a server; and checks that `make uninstall` leaves nothing. Programs with
+# Qt and GTK are built with CMake in one layout and with pkg-config in the other.
 #
 #     Tests/Cxx/packages.sh       after `make`; FAULT_SERVER names the server
 #
@@ -66,19 +67,17 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
             check_sizes "$work/cmake/sizes"
             echo "ok CMake, /lib"
         fi
-        if pkg-config --exists Qt6Quick; then
-            rm -rf "$work/qt"
+        if [ "$prefix" = /usr ] && pkg-config --exists Qt6Quick; then
             quiet cmake -S examples/qt -B "$work/qt" -DCMAKE_PREFIX_PATH="$work/moved$prefix" \
                 -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu
             quiet cmake --build "$work/qt" # Tests/Cxx/toolkits.sh runs it
             echo "ok CMake with Qt, $prefix"
         fi
-        if pkg-config --exists gtk4; then
-            mkdir -p "$work/gtk"
+        if [ "$prefix" = /usr ] && pkg-config --exists gtk4; then
+            mkdir "$work/gtk"
             printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(gtk_gallery LANGUAGES C)' \
                 'find_package(sdd 0.4 REQUIRED COMPONENTS gtk4)' "add_executable(gtk_gallery $PWD/examples/gtk/gtk_gallery.c)" \
                 'target_link_libraries(gtk_gallery PRIVATE sdd::gtk4)' >"$work/gtk/CMakeLists.txt"
-            rm -rf "$work/gtk/build"
             quiet cmake -S "$work/gtk" -B "$work/gtk/build" -DCMAKE_PREFIX_PATH="$work/moved$prefix" \
                 -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu
             quiet cmake --build "$work/gtk/build"
@@ -102,6 +101,7 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
     g++ -std=c++17 examples/cpp-cmake/sizes.cc $flags -o "$work/sizes"
     check_sizes "$work/sizes"
     echo "ok pkg-config, $prefix"
+    [ "$prefix" != /usr ] || continue
     if pkg-config --exists gtk4; then # by the command in its first line
         line=$(sed -nE '1s#^/\* (.*) -o .*#\1#p' examples/gtk/gtk_gallery.c)
         (cd examples/gtk && PKG_CONFIG_PATH=$moved_libdir/pkgconfig eval "quiet $line -o $work/gtk_gallery")

@@ -11,6 +11,7 @@
 #
 # A compiler, a sanitizer or a standard library that is not installed is skipped, with a line that says so.
 #
+#   SDD_TEST_SHARE K/N: every Nth of these, beginning with number K modulo N; default: all
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_INSTALLED  1: header and library are the installed ones, as pkg-config finds them
 #   FAULT_SERVER   the program Tests/FaultServer: make fault-server
@@ -95,7 +96,9 @@ variants_of() { # variants_of NAME: prints "STANDARD COMPILER..." for each progr
         esac
     fi
 }
-programs=() jobs=()
+share=${SDD_TEST_SHARE:-0/1}
+is_in_share() { [ $(($1 % ${share#*/})) -eq $((${share%/*} % ${share#*/})) ]; }
+programs=() jobs=() variants=0
 compile() { # compile NAME STANDARD COMPILER...
     local name=$1 standard=$2 program
     shift 2
@@ -122,11 +125,14 @@ for name in "${names[@]}"; do
             if works $compiler; then usable[$compiler]=yes; fi
         fi
         [ "${usable[$compiler]}" = yes ] || continue
+        variants=$((variants + 1))
+        is_in_share $variants || continue
         compiler_name=${compiler%% *} library=${compiler##*=}
         programs+=("$name.${compiler_name##*/}.$standard$([ "$library" = "$compiler" ] || echo ".$library")")
         jobs+=("$name $standard $compiler")
     done < <(variants_of "$name")
 done
+[ ${#jobs[@]} -eq $variants ] || echo "share $share: ${#jobs[@]} of $variants programs"
 # As many at a time as there are processors.
 compiled() { wait -n || { echo "not ok: a program does not compile" >&2; wait; exit 1; }; }
 running=0

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the programs toolkit_gtk.c and toolkit_qt.cc over sdd/gtk.h and sdd/qt.hpp, and runs them with a local server:
-# with both ways of delivery, with two device pixels a unit, and with the address and leak sanitizers. Then it shows the
+# Builds the programs toolkit_gtk.c and toolkit_qt.cc over sdd/gtk.h and sdd/qt.hpp with the address and leak sanitizers,
+# and runs them with a local server: with both ways of delivery, and with two device pixels a unit. Then it shows the
 # galleries of examples/qt and examples/gtk in an X server of its own, and looks for the pictures on the screen.
 #
 #     Tests/Cxx/toolkits.sh [qt|qt5|gtk...]   after `make`; FAULT_SERVER names the server, SDD_LIBDIR another folder
@@ -154,7 +154,7 @@ declare -A source=([qt]=Tests/Cxx/toolkit_qt.cc [qt5]=Tests/Cxx/toolkit_qt.cc [g
 declare -A gallery=([qt]=examples/qt/qt_gallery.cc [gtk]=examples/gtk/gtk_gallery.c)
 for toolkit in "${toolkits[@]}"; do
     program=$work/toolkit_$toolkit
-    if ! "build_$toolkit" "$program" "${source[$toolkit]}"; then
+    if ! "build_$toolkit" "$program" "${source[$toolkit]}" "${sanitize[@]}"; then
         echo "skip $toolkit: it is not installed"
         continue
     fi
@@ -162,8 +162,6 @@ for toolkit in "${toolkits[@]}"; do
     run "toolkit_$toolkit, delivery by a thread" "$program" thread
     run "toolkit_$toolkit, delivery by the application" "$program" application
     QT_SCALE_FACTOR=2 GDK_SCALE=2 run "toolkit_$toolkit, two device pixels a unit" "$program" thread
-    "build_$toolkit" "$program.asan" "${source[$toolkit]}" "${sanitize[@]}"
-    run "toolkit_$toolkit, sanitizers" "$program.asan" thread
     [ -n "${gallery[$toolkit]:-}" ] || continue
     "build_$toolkit" "$work/${toolkit}_gallery" "${gallery[$toolkit]}"
     check_gallery "$toolkit"

@@ -42,13 +42,17 @@ for chapter in include/sdd/*.h; do
     echo "#include <sdd/${chapter##*/}>" >"$output/chapters/${chapter##*/}.c"
 done
 for compiler in "${compilers[@]}"; do
-    for file in "$output"/chapters/*.c Tests/C/header_alone.c Tests/C/header_init.c; do
+    for file in Tests/C/header_alone.c Tests/C/header_init.c; do
         for standard in c99 c11 c17 c2x; do # c2x is C23 and c++2b is C++23, for compilers without the final names
             compile "$compiler" $standard c "$file"
         done
         for standard in c++11 c++14 c++17 c++20 c++2b; do
             compile "$compiler" $standard c++ "$file"
         done
+    done
+    for file in "$output"/chapters/*.c; do # the oldest and the newest
+        for standard in c99 c2x; do compile "$compiler" $standard c "$file"; done
+        for standard in c++11 c++2b; do compile "$compiler" $standard c++ "$file"; done
     done
 done
 for standard in c++11 c++14 c++17 c++20 c++2b; do
