@@ -28,8 +28,8 @@ mode=${1:-}
 sanitize=()
 case $mode in
 plain) ;;
-asan) sanitize=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all) ;;
-tsan) sanitize=(-g -O1 -fsanitize=thread) ;;
+asan) sanitize=(-g -O0 -fsanitize=address,undefined -fno-sanitize-recover=all) ;;
+tsan) sanitize=(-g -O0 -fsanitize=thread) ;;
 *) echo "usage: Tests/Cxx/run.sh plain|asan|tsan [NAME...]" >&2; exit 2 ;;
 esac
 

@@ -67,7 +67,7 @@ cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 warnings=(-Wall -Wextra -pedantic -Wshadow -Werror)
 library=(-Iinclude -Itoolkits -L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
-sanitize=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all)
+sanitize=(-g -O0 -fsanitize=address,undefined -fno-sanitize-recover=all)
 export SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/ SDD_TEST_SERVER=$base
 # Leaks of the libraries below the toolkits, which they make once; and responses that Qt Quick loses when an engine goes
 # while they are cancelled: the event that would delete them comes after the loop of its thread has ended.
