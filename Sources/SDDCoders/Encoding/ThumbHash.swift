@@ -90,9 +90,11 @@ package enum ThumbHash {
         /// bits up to a quarter of π.
         private static func series(_ radians: Double, from first: Int) -> Double {
             let square = radians * radians
-            return stride(from: 18 + first, to: first, by: -2).reduce(1.0) { sum, order in
-                1 - sum * square / Double(order * (order - 1))
+            var sum = 1.0
+            for order in stride(from: 18 + first, to: first, by: -2) {
+                sum = 1 - sum * square / Double(order * (order - 1))
             }
+            return sum
         }
     }
 }
