@@ -32,6 +32,8 @@ class Case:
     config: str = ""
     # Numbers of requests of which the server must have seen one at the end of the hostile request; (): not checked.
     requests: tuple = ()
+    # The number of fields in the header of a response that is taken; None: not checked.
+    fields: int | None = None
     reads_body: bool = False
     group: str = ""
     in_flight: int = 1
@@ -75,6 +77,8 @@ def judge(case, end, server):
         return None
     if failed:
         return f"failed with {end['error']} ({end['detail']}): {end['message']}"
+    if case.fields is not None and int(end["fields"]) != case.fields:
+        return f"{end['fields']} header fields arrived, not {case.fields}"
     if GOOD in case.verdicts and end["unproven"] == "0" and is_right(end, case.body):
         return None
     if TOLD in case.verdicts and end["unproven"] == "1":

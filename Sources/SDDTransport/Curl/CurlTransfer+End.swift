@@ -50,7 +50,8 @@ extension CurlTransfer {
         if witness.isFlooded || code == CURLE_PARTIAL_FILE {
             return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
         }
-        return witness.isNotProcessed(isLikely: request.isIdempotent && (hop.hasGivenUp || code == CURLE_HTTP2))
+        return witness.isNotProcessed(
+            isLikely: request.isIdempotent && (hop.hasGivenUp || outcome(code).mayHaveGoneAway))
     }
 
     private func refused(_ code: CURLcode) -> Conclusion {

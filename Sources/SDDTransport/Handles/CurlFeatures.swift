@@ -17,6 +17,9 @@ enum CurlFeatures {
     /// Whether a turn ends although more bytes wait at the sockets, so that a flood is a row of turns and not one turn
     /// that does not end. Seen with 8.14; known to be otherwise only with 7.88 and 8.0.
     static let turnsEndInFloods = isAtLeast(0x08_01_00)
+    /// Whether a GOAWAY with an error ends the streams above it with CURLE_HTTP2_STREAM, as it does since 8.23. 7.88 has
+    /// CURLE_HTTP2 for this, and versions between them ask again by themselves.
+    static let endsStreamsByGoAway = isAtLeast(0x08_17_00)
     /// Whether a handle may be used for a second request. In 8.0 and earlier versions a reply that begins with white
     /// space is then joined to a line of the previous one, whose memory was freed.
     static let mayKeepHandles = isAtLeast(0x08_01_00)

@@ -86,6 +86,13 @@ struct CurlOutcome {
     /// failure to receive.
     var isHeaderFlood: Bool { easy.number(CURLINFO_HEADER_SIZE) > 250 << 10 }
 
+    /// Whether a GOAWAY may have ended the request's stream: libcurl says that it has reset the stream itself. Of a stream
+    /// that the server has reset it says so.
+    var mayHaveGoneAway: Bool {
+        code == CURLE_HTTP2
+            || code == CURLE_HTTP2_STREAM && CurlFeatures.endsStreamsByGoAway && wordsHave(" reset by curl ")
+    }
+
     /// Whether a chunk had an invalid size, which libcurl reports as a failure to receive.
     var isBadChunk: Bool { wordsHave("chunk") }
 
