@@ -130,7 +130,7 @@ coder-%: coders/%.c $(wildcard coders/*.h) $(headers)
 	@if $(call coder_check,$*); then \
 	    [ -z "$$(find coders/$*.c coders/*.h include/sdd/extend.h -newer $(CODER_DIR)/$*.so 2>&1)" ] && exit 0; \
 	    set -x; $(CC) -std=c99 $(CODER_FLAGS) -Wall -Wextra -fvisibility=hidden -shared -fPIC -Iinclude coders/$*.c \
-	        $(call coder_flags,$*) -Wl,-z,defs,-z,relro,-z,now,--as-needed -o $(CODER_DIR)/$*.so.new; \
+	        $(call coder_flags,$*) -Wl,-z,defs,-z,relro,-z,now,--as-needed -lm -o $(CODER_DIR)/$*.so.new; \
 	    mv -f $(CODER_DIR)/$*.so.new $(CODER_DIR)/$*.so; \
 	else \
 	    rm -f $(CODER_DIR)/$*.so; \
