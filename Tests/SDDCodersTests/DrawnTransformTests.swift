@@ -173,7 +173,8 @@ import Testing
         let row = (made.base + 50 * made.stride).assumingMemoryBound(to: UInt16.self)
         for x in 0..<side { dot[x] = Double(row[x * 4]) / 65535 }
         #expect(abs(dot.reduce(0, +) - 1) < 0.001)
-        let variance = (0..<side).reduce(0.0) { $0 + dot[$1] * Double(($1 - 50) * ($1 - 50)) }
+        var variance = 0.0
+        for x in 0..<side { variance += dot[x] * Double((x - 50) * (x - 50)) }
         #expect(abs(variance.squareRoot() - Double(deviation)) < 0.15 * Double(deviation))
         #expect((0..<50).allSatisfy { dot[$0] <= dot[$0 + 1] + 1e-4 && abs(dot[50 + $0] - dot[50 - $0]) < 1e-4 })
     }

@@ -68,7 +68,9 @@ package struct GainMapFile {
         return Self.with(all, base) + wholeMap
     }
 
-    private static func with(_ segments: [UInt8], _ jpeg: [UInt8]) -> [UInt8] { jpeg[..<2] + segments + jpeg[2...] }
+    private static func with(_ segments: [UInt8], _ jpeg: [UInt8]) -> [UInt8] {
+        Array(jpeg[..<2]) + segments + Array(jpeg[2...])
+    }
 
     private func index(baseSize: Int, mapSize: Int, from origin: Int) -> [UInt8] {
         let count = 2 + others.count

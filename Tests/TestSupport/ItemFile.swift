@@ -83,19 +83,19 @@ package struct ItemFile {
             ("iprp", properties),
             ("idat", style == .inside ? Self.box("idat", items.flatMap(\.data)) : []),
         ]
-        let content = [0, 0, 0, 0] + inFront + parts.flatMap { missing.contains($0.name) ? [] : $0.box }
-        return isWide
-            ? Self.number(1, 4) + Array("meta".utf8) + Self.number(16 + content.count, 8) + content
-            : Self.box("meta", content)
+        var content: [UInt8] = [0, 0, 0, 0] + inFront
+        for part in parts where !missing.contains(part.name) { content += part.box }
+        guard isWide else { return Self.box("meta", content) }
+        return Self.number(1, 4) + Array("meta".utf8) + Self.number(16 + content.count, 8) + content
     }
 
     private var list: [UInt8] {
         let isWide = style == .wide
-        let entries = items.enumerated().flatMap { index, item in
-            Self.box(
-                "infe", version: isWide ? 3 : 2,
-                id(firstID + index) + [0, 0] + Array(item.type.utf8) + [0]
-                    + (item.type == "mime" ? Array(item.mediaType.utf8) + [0] : []))
+        var entries: [UInt8] = []
+        for (index, item) in items.enumerated() {
+            var entry = id(firstID + index) + [0, 0] + Array(item.type.utf8) + [0]
+            if item.type == "mime" { entry += Array(item.mediaType.utf8) + [0] }
+            entries += Self.box("infe", version: isWide ? 3 : 2, entry)
         }
         return Self.box("iinf", version: isWide ? 1 : 0, Self.number(items.count, isWide ? 4 : 2) + entries)
     }
