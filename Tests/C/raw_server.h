@@ -6,6 +6,7 @@
  *     /raw/N    reply N of the table
  *     /to/N     a redirect to /raw/N; the connection stays open
  *     /drop     no answer: the connection is closed
+ *     /first    a good reply to the first request of a connection; later ones are dropped
  *     /among/N  a good reply once N such requests have come, so that there are N connections
  */
 #ifndef RAW_SERVER_H
@@ -28,6 +29,7 @@ enum { RAW_CONNECTIONS = 64, RAW_REQUEST_BYTES = 16384 };
 typedef struct raw_connection {
     int descriptor; /* -1 if the slot is free */
     int waits;      /* it waits for other requests of /among/N */
+    int requests;   /* so far */
     size_t filled;
     char text[RAW_REQUEST_BYTES];
 } raw_connection;
@@ -81,6 +83,7 @@ static inline void raw_answer(raw_connection *c)
     const char *path = strchr(c->text, ' ');
     CHECK(path != NULL);
     path++;
+    c->requests++;
     if (strncmp(path, "/raw/", 5) == 0) {
         raw_reply reply = raw_server.reply(atoi(path + 5));
         __atomic_add_fetch(&raw_server.raw_requests, 1, __ATOMIC_SEQ_CST);
@@ -92,7 +95,7 @@ static inline void raw_answer(raw_connection *c)
         raw_write(c, text, (size_t)length);
     } else if (strncmp(path, "/among/", 7) == 0) {
         raw_answer_among(c, atoi(path + 7));
-    } else if (strncmp(path, "/drop", 5) == 0) {
+    } else if (strncmp(path, "/drop", 5) == 0 || (strncmp(path, "/first", 6) == 0 && c->requests > 1)) {
         __atomic_add_fetch(&raw_server.dropped, 1, __ATOMIC_SEQ_CST);
         raw_close(c);
     } else {
@@ -135,6 +138,7 @@ static inline void raw_accept(void)
             raw_server.connections[i].descriptor = descriptor;
             raw_server.connections[i].filled = 0;
             raw_server.connections[i].waits = 0;
+            raw_server.connections[i].requests = 0;
             return;
         }
     FAIL("more than %d connections", RAW_CONNECTIONS);

@@ -68,6 +68,24 @@ CASE(an_idempotent_request_is_sent_again)
     }
 }
 
+/* The server wants no connection that was used before: one of them is tried, and then a new one. */
+CASE(a_request_is_sent_again_over_a_new_connection)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.max_concurrent_downloads = CONNECTIONS;
+    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_RECORD r = RECORD_INIT;
+    int before = __atomic_load_n(&raw_server.dropped, __ATOMIC_SEQ_CST);
+    open_connections(downloader);
+    fetch(downloader, &r, raw_url("/first"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(__atomic_load_n(&raw_server.dropped, __ATOMIC_SEQ_CST) - before, 1);
+    fetch(downloader, &r, raw_url("/good"), SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(r.metrics.connection_reused, 1);
+    destroy(downloader);
+}
+
 /* Each POST gets its answer, so the next one is a new request and may use the connection again. */
 CASE(a_post_over_a_used_connection)
 {
