@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <png.h>
 
@@ -60,6 +61,38 @@ static void pass_bytes_on(png_structp png, png_bytep bytes, size_t count)
 
 static void do_nothing(png_structp png) { (void)png; }
 
+/* ------------------------------------------------------------------------------------ profiles */
+
+/* The bytes before the tags (ICC.1:2022, 7.2 and 7.3). */
+enum { PROFILE_HEAD = 132 };
+
+static bool has_good_tags(const uint8_t *profile, uint32_t size)
+{
+    const uint32_t count = png_get_uint_32(profile + 128);
+    if (count > (size - PROFILE_HEAD) / 12) return false;
+    const uint8_t *tag = profile + PROFILE_HEAD;
+    for (uint32_t i = 0; i < count; i++, tag += 12) {
+        const uint32_t begin = png_get_uint_32(tag + 4);
+        if (begin > size || png_get_uint_32(tag + 8) > size - begin) return false;
+    }
+    return true;
+}
+
+static bool names(const uint8_t *place, const char *name) { return memcmp(place, name, 4) == 0; }
+
+/* Whether libpng takes the profile when it reads such a picture: by size, version, rendering intent, colour space,
+   class, and the space that it converts to. From 1.6.47 on png_set_iCCP() writes what readers drop. */
+static bool is_readable(const uint8_t *profile, size_t size, bool is_grey)
+{
+    if (size < PROFILE_HEAD || size > PNG_UINT_31_MAX || png_get_uint_32(profile) != size) return false;
+    if (profile[8] > 3 && size % 4 != 0) return false;
+    if (png_get_uint_32(profile + 64) >= 0xffff || !names(profile + 36, "acsp")) return false;
+    if (!names(profile + 16, is_grey ? "GRAY" : "RGB ")) return false;
+    if (names(profile + 12, "abst") || names(profile + 12, "link")) return false;
+    if (!names(profile + 20, "XYZ ") && !names(profile + 20, "Lab ")) return false;
+    return has_good_tags(profile, (uint32_t)size);
+}
+
 /* ------------------------------------------------------------------------------------- pixels */
 
 static int colour_type(const sddp_picture *picture)
@@ -96,6 +129,8 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     /* libpng warns of a profile that it refuses; this is told below. */
     png_set_benign_errors(e->png, 1);
     if (picture->profile_size > 0) {
+        const bool is_grey = colour_type(picture) == PNG_COLOR_TYPE_GRAY;
+        if (!is_readable(picture->profile, picture->profile_size, is_grey)) leave(e, SDDP_PROFILE_REFUSED);
         png_set_iCCP(e->png, e->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, picture->profile,
                      (png_uint_32)picture->profile_size);
         if (png_get_valid(e->png, e->info, PNG_INFO_iCCP) == 0) leave(e, SDDP_PROFILE_REFUSED);

@@ -20,7 +20,7 @@ typedef enum sddp_encoded {
     SDDP_ENCODED = 0,
     SDDP_NOT_TAKEN, /* `take` returned false */
     SDDP_ENCODE_NO_MEMORY,
-    SDDP_PROFILE_REFUSED, /* libpng does not accept the profile for such a picture */
+    SDDP_PROFILE_REFUSED, /* libpng does not read the profile in such a picture, or does not write it */
     SDDP_ENCODE_FAILED    /* also for a size that PNG does not support */
 } sddp_encoded;
 
