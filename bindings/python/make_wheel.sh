@@ -12,6 +12,8 @@
 # one of these libraries gets a security fix. With --system-libraries the wheel has libsdd.so alone, and uses the
 # system's libcurl, libjpeg and libpng. Its tag is linux_MACHINE: it is for the distribution that the library was built
 # on, and for those after it with the same sonames.
+#
+# The exit status is 3 if auditwheel has no tag yet for a C library as new as this system's.
 set -euo pipefail
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$folder/../.." && pwd)
@@ -39,7 +41,11 @@ SDD_LIBRARY=$library "$bin/pip" wheel --quiet --disable-pip-version-check --no-b
 mkdir -p "$target"
 if [ "$is_whole" ]; then
     PATH=$bin:$PATH "$bin/auditwheel" repair --wheel-dir "$target" "$work"/wheels/*.whl >"$work/log" 2>&1 ||
-        { cat "$work/log" >&2; exit 1; }
+        {
+            cat "$work/log" >&2
+            ! grep -q 'too-recent versioned symbols' "$work/log" || exit 3
+            exit 1
+        }
 else
     cp "$work"/wheels/*.whl "$target"
     echo "The library inside needs: $(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | xargs)"
