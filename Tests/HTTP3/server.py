@@ -307,8 +307,11 @@ class Server:
         self.is_closed = True
         self.tcp.may_serve.set()
         self.tcp.close()
-        # A datagram wakes the thread that receives.
-        self.udp.sendto(b"", self.udp.getsockname())
+        # A datagram wakes the thread that receives, unless another one has, and the socket is closed.
+        try:
+            self.udp.sendto(b"", self.udp.getsockname())
+        except OSError:
+            pass
 
     def leave_all(self):
         """Closes all connections, as a server does that restarts."""
