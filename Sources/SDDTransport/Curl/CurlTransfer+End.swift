@@ -8,6 +8,10 @@ extension CurlTransfer {
     /// succeeded.
     func conclude(_ code: CURLcode) -> Conclusion {
         measure()
+        if hop.needsNewConnection {
+            progress.wantsNewConnection = true
+            return .startsOver(request, because: TransferMessages.isUnanswered)
+        }
         if isNotProcessed(code) { return refused(code) }
         learnAuthorization()
         learnAlternatives(works: code == CURLE_OK || reader.refusal != nil)

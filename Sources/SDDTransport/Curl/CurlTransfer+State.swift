@@ -139,8 +139,8 @@ extension CurlTransfer {
         /// Number of times the request was sent again without a response in between.
         var repeats = 0
         static let mostRepeats = 1
-        /// True if libcurl repeats the request on a new connection, should the used one be lost before a response.
-        var repeatsOnNewConnection = false
+        /// True if the request is to be sent again, but over a new connection.
+        var needsNewConnection = false
         /// True if the request was sent as often as it may be.
         var hasGivenUp = false
         var sentBytes: Int64 = 0

@@ -139,7 +139,6 @@ extension CurlTransfer {
     /// Receives one header line, or several: libcurl 7.88 joins lines that it held back during a pause.
     /// - Returns: `false` to make libcurl end the transfer.
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
-        if hop.repeatsOnNewConnection { repeatsOnNewConnection(false) }
         hop.isUnanswered = false
         note(.received)
         witness.handsOut()
@@ -186,23 +185,20 @@ extension CurlTransfer {
                 reader.refuse(.unanswered(host: outcome(CURLE_OK).host))
                 return false
             }
+            // The server has probably closed its other connections too, or wants none a second time.
+            if !maySpeakHTTP2, easy.number(CURLINFO_NUM_CONNECTS) == 0 {
+                hop.needsNewConnection = true
+                return false
+            }
         }
         witness.connected(localPort: localPort)
         if !hop.isConnected, !hop.isUnanswered { hop.hasJoined = easy.number(CURLINFO_NUM_CONNECTS) == 0 }
-        if hop.hasJoined, request.isIdempotent, !maySpeakHTTP2 { repeatsOnNewConnection(true) }
         hop.isUnanswered = true
         hop.isConnected = true
         leaveConnection()
         if maySpeakHTTP2 { joinConnection(at: localPort) }
         note(.connected)
         return true
-    }
-
-    /// If the server has closed the connection, it has probably closed others, too, and libcurl, which sends the request
-    /// again, does not always look.
-    private func repeatsOnNewConnection(_ isWanted: Bool) {
-        hop.repeatsOnNewConnection = isWanted
-        try? easy.set(CURLOPT_FRESH_CONNECT, isWanted)
     }
 
     private func joinConnection(at port: Int32) {

@@ -19,6 +19,8 @@ enum TransferMessages {
 
     static let leavesHTTP3 = "The host does not answer by HTTP/3; the request starts over by TCP."
 
+    static let isUnanswered = "The connection was closed without an answer; the request is sent over a new one."
+
     static let asksAgain = "The host did not look at the request; it is sent again over another connection."
 
     static func success(_ end: TransferEnd, bytes: Int) -> String {
