@@ -62,10 +62,12 @@ extension LookupResult {
     }
 }
 
-/// The content of a cache for a request.
-package struct CacheHit: Sendable {
+/// The content of a cache for a request. A class, because a hit is passed on often.
+package final class CacheHit: @unchecked Sendable {
+    // Safety: changed only by the lookup that has made it, before the lookup hands it on.
+
     /// The encoded bytes; `nil` if only pixels are known.
-    package internal(set) var body: Bytes?
+    package let body: Bytes?
     /// The body is that of the wanted form, already sized and transformed before it was encoded: it is only decoded.
     var isMade = false
     /// The body is the original, from which the image in its form is still to be made.
@@ -83,6 +85,15 @@ package struct CacheHit: Sendable {
     var keeper: PictureKeeper?
     /// The request fields it was selected by, as in `Image.keptFor`; `nil` if it serves all requests.
     var selection: Bytes?
+
+    init(
+        body: Bytes? = nil, image: Image? = nil, response: CachedResponse? = nil, origin: DownloadResult.Origin
+    ) {
+        self.body = body
+        self.image = image
+        self.response = response
+        self.origin = origin
+    }
 }
 
 /// A response found in an HTTP cache, or made from a data: URL.

@@ -111,7 +111,7 @@ extension HTTPLookupJob {
         guard let entry = disk.read(lookup.key),
             let selection = lookup.cache.selection(of: entry, lookup.request.headers)
         else { return (HTTPCacheLookup.Entries(), nil, nil) }
-        var found = CacheHit(body: entry.body, origin: .disk)
+        let found = CacheHit(body: entry.body, origin: .disk)
         found.extended = entry.extended
         found.selection = selection.bytes
         return (HTTPCacheLookup.Entries(), nil, .found(found))
@@ -197,7 +197,7 @@ extension HTTPLookupJob {
         if lookup.wishes.contains(.revalidates) { return .done }
         if lookup.wishes.contains(.ignoresCached) { return .failed(.cachedIsRight) }
         let response = CachedResponse(head, revalidation: revalidates ? lookup.revalidating : nil)
-        var found = CacheHit(body: stored.body, response: response, origin: origin)
+        let found = CacheHit(body: stored.body, response: response, origin: origin)
         found.extended = stored.entry.extended
         return .found(found)
     }

@@ -89,9 +89,7 @@ package final class ImageCacheLookup: CacheLookup {
 
     /// Returns what a query hands out of a hit: the same from memory as from disk.
     private func asWanted(_ hit: CacheHit) -> CacheHit {
-        if wantsBytes { return hit }
-        var hit = hit
-        (hit.handsOutBytes, hit.extended) = (false, nil)
+        if !wantsBytes { (hit.handsOutBytes, hit.extended) = (false, nil) }
         return hit
     }
 
@@ -208,7 +206,7 @@ package final class ImageCacheLookup: CacheLookup {
             let image = originals.cache.image(for: original, askedWith: headers),
             let bytes = image.bytes
         else { return nil }
-        var found = found(bytes, origin: .memory)
+        let found = found(bytes, origin: .memory)
         found.selection = image.keptFor
         found.isOfOriginal = true
         return found
@@ -227,7 +225,7 @@ package final class ImageCacheLookup: CacheLookup {
 
     private func found(undecoded image: Image) -> CacheHit? {
         guard let bytes = image.bytes else { return nil }
-        var found = found(bytes, origin: .memory)
+        let found = found(bytes, origin: .memory)
         found.selection = image.keptFor
         return found
     }
@@ -235,7 +233,7 @@ package final class ImageCacheLookup: CacheLookup {
     /// - Parameter isMade: the entry is the wanted image, not its original.
     private func found(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> CacheHit? {
         guard let entry else { return ready.map { CacheHit(image: $0, origin: .memory) } }
-        var found = found(entry.body, origin: ready == nil ? .disk : .memory)
+        let found = found(entry.body, origin: ready == nil ? .disk : .memory)
         found.image = ready
         found.isOfOriginal = hasOriginal && !isMade
         found.extended = entry.extended
@@ -246,7 +244,7 @@ package final class ImageCacheLookup: CacheLookup {
     }
 
     private func found(_ body: Bytes, origin: DownloadResult.Origin) -> CacheHit {
-        var found = CacheHit(body: body, origin: origin)
+        let found = CacheHit(body: body, origin: origin)
         if wantsImage, keepsInMemory, let wanted { found.keeper = PictureKeeper(cache: cache, key: wanted) }
         return found
     }
