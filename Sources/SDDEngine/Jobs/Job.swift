@@ -299,9 +299,9 @@ final class Job<Recipient: AnyObject> {
 
     /// Each form that a handler wants, once.
     var forms: [DecodeOptions] {
-        handlers.reduce(into: FormIndex()) { forms, handler in
-            if handler.wantsPixels { forms.add(handler.form) }
-        }.forms
+        var forms = FormIndex()
+        handlers.forEach { if $0.wantsPixels { forms.add($0.form) } }
+        return forms.forms
     }
 
     /// Finds the image of all handlers in memory, if that is where an original comes from that was found on disk: who
@@ -309,11 +309,12 @@ final class Job<Recipient: AnyObject> {
     var search: MemorySearch? {
         guard caching?.origin == .disk else { return nil }
         var found: MemorySearch?
-        for handler in handlers {
-            guard let search = handler.search, found == nil || found?.form == search.form else { return nil }
+        let haveOne = handlers.allSatisfy { handler in
+            guard let search = handler.search, found == nil || found?.form == search.form else { return false }
             found = search
+            return true
         }
-        return found
+        return haveOne ? found : nil
     }
 
     /// The forms to decode while the body arrives. Nothing is written to memory lent by a caller before the body is

@@ -230,7 +230,7 @@ extension DownloadTable {
             if !image.isPartial, whole == nil || !image.isScaled { whole = image }
             if let keeper = job.caching?.keeper { outbox.run(.keep(keeper, image)) }
         }
-        if whole != nil { keepOriginal(of: job, for: job.handlers, image: whole) }
+        if whole != nil, job.handlers.haveKeepers { keepOriginal(of: job, for: job.handlers, image: whole) }
         if whole != nil || pictures.isEmpty { return }
         guard let caching = job.caching else { return }
         switch pictures.first?.image {
@@ -243,12 +243,12 @@ extension DownloadTable {
     mutating func keepPixels(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Recipient>) {
         if job.isEndUnproven || job.head?.response.isOfUnknownCaller == true { return }
         var last: PictureKeeper?
-        for handler in job.handlers {
+        job.handlers.forEach { handler in
             guard let keeper = handler.pixelKeeper, let position = forms.position(of: handler.form),
                 case .success(let image) = pictures[position].image
-            else { continue }
+            else { return }
             // Loads of the same picture mostly have the same keeper.
-            if let last, last.cache === keeper.cache, last.key == keeper.key { continue }
+            if let last, last.cache === keeper.cache, last.key == keeper.key { return }
             last = keeper
             outbox.run(.keepPixels(keeper, image, job.head?.response, handler.request.transfer.headers))
         }

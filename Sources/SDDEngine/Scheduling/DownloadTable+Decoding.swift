@@ -112,7 +112,7 @@ extension DownloadTable {
     /// Ends the handlers that wanted no pixels. They waited only for the facts, so the outcome of the decode does not
     /// matter.
     private mutating func endWhoWantBytes(_ job: Job<Recipient>, at now: Int64) {
-        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now) }
+        job.handlers.forEach { if !$0.wantsPixels { end($0, of: job, at: now) } }
         job.handlers.removeAll { !$0.wantsPixels }
     }
 
@@ -124,8 +124,8 @@ extension DownloadTable {
         keep(pictures, forms, of: job)
         let isServed = { (handler: Handler) in forms.position(of: handler.form) != nil }
         if job.handlers.allSatisfy(isServed) { remove(job) }
-        for handler in job.handlers {
-            guard let position = forms.position(of: handler.form) else { continue }
+        job.handlers.forEach { handler in
+            guard let position = forms.position(of: handler.form) else { return }
             end(handler, of: job, with: pictures[position].image, reserved: step.reserved, at: now)
         }
         job.handlers.removeAll(where: isServed)
