@@ -215,7 +215,7 @@ static void close_cache(void *of_thread)
 #define RARE __attribute__((noinline, cold))
 
 /// Makes this thread a cache, if it is to have one. Returns whether there is one now.
-RARE static int has_cache(void)
+RARE static int open_cache(void)
 {
     if (mine != &none) return 1;
     if (!is_used || is_closed) return 0;
@@ -242,7 +242,7 @@ static void exchange(struct cache *cache, unsigned kind)
 /// Makes a block where the list of its class is empty.
 RARE static void *make(unsigned kind)
 {
-    if (!has_cache()) return __real_malloc(size_of(kind));
+    if (!open_cache()) return __real_malloc(size_of(kind));
     struct list *list = &mine->active[kind];
     if (mine->spare[kind].first) {
         exchange(mine, kind);
@@ -262,7 +262,7 @@ static void check_is_new(const struct list *list, const struct kept *block)
 /// Keeps or frees a block whose list is full, or which looks as if it was freed before.
 RARE static void keep(struct kept *block, unsigned kind)
 {
-    if (!has_cache()) {
+    if (!open_cache()) {
         __real_free(block);
         return;
     }
