@@ -1,12 +1,11 @@
 /// The frames of an animated picture, in the form that was requested. Callable from any thread.
 package struct Animation: Sendable {
-    private enum Frames: Sendable {
-        /// Frames that are decoded on demand.
-        case source(any FrameSource)
-        case ready([PixelBuffer], durations: [Int64])
-    }
+    // No enum: its case would be marked in an address, and the leak sanitizer would not find what is there.
 
-    private let frames: Frames
+    /// What decodes frames on demand; `nil` if all frames are ready.
+    private let source: (any FrameSource)?
+    private var ready: [PixelBuffer] = []
+    private var durations: [Int64] = []
     private let form: DecodeOptions
     /// True if the first of the preloaded frames is the picture's own pixels.
     private var sharesFirst = false
@@ -25,15 +24,13 @@ package struct Animation: Sendable {
         _ clock: DecodeClock
     ) throws(CoderError) {
         guard let source, source.frameCount > 1, [.access, .preload].contains(form.framesLeft) else { return nil }
-        let lazy = Animation(frames: .source(source), source, form, facts)
+        let lazy = Animation(source, form, facts)
         guard form.framesLeft == .preload else {
             self = lazy
             return
         }
         do throws(CoderError) {
-            let pixels = try lazy.allFrames(limits, clock, encodedCount: source.encodedByteCount)
-            let durations = pixels.indices.map { source.duration(of: $0) }
-            self.init(frames: .ready(pixels, durations: durations), source, form, facts)
+            self.init(lazy, ready: try lazy.allFrames(limits, clock, encodedCount: source.encodedByteCount))
         } catch {
             switch error.kind {
             case .noMemory, .tooManyFrames, .tooManyPixels, .tooMuchMemory, .tooMuchForBody, .tooSlow: throw error
@@ -42,8 +39,8 @@ package struct Animation: Sendable {
         }
     }
 
-    private init(frames: Frames, _ source: any FrameSource, _ form: DecodeOptions, _ facts: ImageFacts?) {
-        self.frames = frames
+    private init(_ source: any FrameSource, _ form: DecodeOptions, _ facts: ImageFacts?) {
+        self.source = source
         self.form = form.withoutFunctions
         orientation = facts?.orientation ?? 1
         converter = form.colour == .sRGB ? facts?.colour?.converter : nil
@@ -53,7 +50,8 @@ package struct Animation: Sendable {
 
     /// Creates an animation of frames that an application has made, all of one size and format.
     init(_ frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int) {
-        self.frames = .ready(frames.map(\.pixels), durations: frames.map(\.duration))
+        source = nil
+        (ready, durations) = (frames.map(\.pixels), frames.map(\.duration))
         form = DecodeOptions(format: frames.first?.pixels.format ?? .rgba8)
         (orientation, converter) = (1, nil)
         frameCount = frames.count
@@ -63,60 +61,43 @@ package struct Animation: Sendable {
 
     /// Returns the animation without a second copy of its first frame, if that is the picture itself, as it usually is.
     func sharing(_ picture: PixelBuffer) -> Animation {
-        guard case .ready(var pixels, let durations) = frames, let first = pixels.first, !picture.memory.isLent,
-            first.shows(picture)
-        else { return self }
-        pixels[0] = picture
-        var shared = Animation(frames: .ready(pixels, durations: durations), self)
+        guard let first = ready.first, !picture.memory.isLent, first.shows(picture) else { return self }
+        var shared = self
+        shared.ready[0] = picture
         shared.sharesFirst = true
         return shared
     }
 
-    private init(frames: Frames, _ other: Animation) {
-        self.frames = frames
+    private init(_ other: Animation, ready: [PixelBuffer]) {
+        source = nil
+        self.ready = ready
+        durations = ready.indices.map { other.duration(of: $0) }
         (form, orientation, converter) = (other.form, other.orientation, other.converter)
         (frameCount, loopCount) = (other.frameCount, other.loopCount)
     }
 
     /// Bytes of all frames, if they were decoded together with the picture, but not of one that is the picture itself.
     var readyByteCount: Int {
-        switch frames {
-        case .source: 0
-        case .ready(let pixels, _): pixels.dropFirst(sharesFirst ? 1 : 0).reduce(0) { $0 + $1.byteCount }
-        }
+        ready.dropFirst(sharesFirst ? 1 : 0).reduce(0) { $0 + $1.byteCount }
     }
 
     /// Bytes of composed frames that are kept for later calls.
-    var keptByteCount: Int {
-        switch frames {
-        case .source(let source): source.keptByteCount
-        case .ready: 0
-        }
-    }
+    var keptByteCount: Int { source?.keptByteCount ?? 0 }
 
     /// Bytes of the encoded data that frames are decoded from on demand.
-    var encodedByteCount: Int {
-        switch frames {
-        case .source(let source): source.encodedByteCount
-        case .ready: 0
-        }
-    }
+    var encodedByteCount: Int { source?.encodedByteCount ?? 0 }
 
     /// Returns how long a frame is shown, in microseconds; 0 if the frame does not exist.
     package func duration(of index: Int) -> Int64 {
-        switch frames {
-        case .source(let source): source.duration(of: index)
-        case .ready(_, let durations): durations.indices.contains(index) ? durations[index] : 0
-        }
+        if let source { return source.duration(of: index) }
+        return durations.indices.contains(index) ? durations[index] : 0
     }
 
     /// Returns the pixels of a frame, in the form that was requested.
     /// - Parameter index: from 0, below `frameCount`.
     package func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
-        switch frames {
-        case .source(let source): return try formed(source.frame(index))
-        case .ready(let pixels, _): return pixels[index]
-        }
+        if let source { return try formed(source.frame(index)) }
+        return ready[index]
     }
 
     private func allFrames(
