@@ -354,8 +354,8 @@ test-coders: all coders fault-server ##   checks the coders of coders/: files of
 sanitizer_suites := sanitize-swift sanitize-c-tsan sanitize-c-valgrind sanitize-c-asan sanitize-cxx-tsan sanitize-cxx-asan \
 	sanitize-shims sanitize-tool
 
-sanitize: ## runs the tests under sanitizers, a third of them under each: TURN=0, 1, 2
-	Tests/suites.sh all debug-tsan fault-server -- $(sanitizer_suites)
+sanitize: ## runs the tests under sanitizers, a third of them under each: TURN=0, 1, 2; and the targets of BESIDE
+	Tests/suites.sh all debug-tsan fault-server -- $(BESIDE) $(sanitizer_suites)
 
 sanitize-all: ## the same with everything under each of them
 	$(MAKE) sanitize SHARES=
