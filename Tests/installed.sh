@@ -52,7 +52,7 @@ for suite in ${SUITES:-$release newest}; do
     make_root "$suite"
     # The tests and examples alone: neither headers nor a library that could stand for the installed ones.
     git ls-files -z bindings/rust bindings/python/{tests,examples,README.md,DISTRIBUTED.md,pyproject.toml} debian/tests \
-        examples tools Tests/C Tests/Cxx Tests/failures.sh Tests/Fixtures README.md docs/guides |
+        examples tools Tests/C Tests/Cxx Tests/failures.sh Tests/share.sh Tests/Fixtures README.md docs/guides |
         tar -c --null -T - | tar -x -C "$bare/src"
     ln -s /usr/include "$bare/src/include" # the crates are compared with the installed header
     mkdir "$bare/src/packages" "$bare/src/older"

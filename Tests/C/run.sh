@@ -28,6 +28,7 @@
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
+. Tests/share.sh
 
 usage() { echo "usage: Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]" >&2; exit 2; }
 mode=${1:-}
@@ -78,10 +79,6 @@ if [ $# -eq 0 ]; then
     done
 fi
 
-share_of() { # share_of K/N NAME...: prints every Nth name, beginning with number K modulo N
-    local step=${1#*/} i
-    for ((i = ${1%/*} % step + 2; i <= $#; i += step)); do echo "${!i}"; done
-}
 if [ $# -eq 0 ] && [ -n "${SDD_TEST_SHARE:-}" ]; then
     all=("${names[@]}")
     mapfile -t names < <(share_of "$SDD_TEST_SHARE" "${all[@]}")

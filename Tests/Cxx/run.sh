@@ -21,6 +21,7 @@
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
+. Tests/share.sh
 : "${FAULT_SERVER:?names no server: make fault-server}"
 
 mode=${1:-}
@@ -96,13 +97,9 @@ variants_of() { # variants_of NAME: prints "STANDARD COMPILER..." for each progr
         esac
     fi
 }
-share=${SDD_TEST_SHARE:-0/1}
-is_in_share() { [ $(($1 % ${share#*/})) -eq $((${share%/*} % ${share#*/})) ]; }
-programs=() jobs=() variants=0
-compile() { # compile NAME STANDARD COMPILER...
-    local name=$1 standard=$2 program
-    shift 2
-    program=$name.${1##*/}.$standard${2:+.${2##*=}}
+compile() { # compile PROGRAM NAME STANDARD COMPILER...
+    local program=$1 name=$2 standard=$3
+    shift 3
     if [ "$name" = test_mixed ]; then
         "$@" -std=c++20 -fno-exceptions "${sanitize[@]}" "${warnings[@]}" "${headers[@]}" \
             -c Tests/Cxx/mixed_part.cc -o "$work/bin/$program.part.o"
@@ -112,6 +109,7 @@ compile() { # compile NAME STANDARD COMPILER...
         -isystem Tests/C "Tests/Cxx/$name.cc" -o "$work/bin/$program" "${libraries[@]}"
 }
 declare -A usable
+jobs=() # "PROGRAM NAME STANDARD COMPILER..."
 for name in "${names[@]}"; do
     if [ "$mode/$name" = tsan/test_process ]; then
         # TSan identifies a thread by its pthread_t, which a child of a fork may use again.
@@ -125,14 +123,17 @@ for name in "${names[@]}"; do
             if works $compiler; then usable[$compiler]=yes; fi
         fi
         [ "${usable[$compiler]}" = yes ] || continue
-        variants=$((variants + 1))
-        is_in_share $variants || continue
         compiler_name=${compiler%% *} library=${compiler##*=}
-        programs+=("$name.${compiler_name##*/}.$standard$([ "$library" = "$compiler" ] || echo ".$library")")
-        jobs+=("$name $standard $compiler")
+        program=$name.${compiler_name##*/}.$standard$([ "$library" = "$compiler" ] || echo ".$library")
+        jobs+=("$program $name $standard $compiler")
     done < <(variants_of "$name")
 done
-[ ${#jobs[@]} -eq $variants ] || echo "share $share: ${#jobs[@]} of $variants programs"
+if [ -n "${SDD_TEST_SHARE:-}" ]; then
+    all=("${jobs[@]}")
+    mapfile -t jobs < <(share_of "$SDD_TEST_SHARE" "${all[@]}")
+    echo "share $SDD_TEST_SHARE: ${#jobs[@]} of ${#all[@]} programs"
+fi
+programs=("${jobs[@]%% *}")
 # As many at a time as there are processors.
 compiled() { wait -n || { echo "not ok: a program does not compile" >&2; wait; exit 1; }; }
 running=0

@@ -11,6 +11,7 @@
 set -euo pipefail
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$folder/../.." && pwd)
+. "$root/Tests/share.sh"
 python=${PYTHON:-python3}
 library=$(realpath "${SDD_LIBRARY:-$root/build/libsdd.so}")
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -126,14 +127,10 @@ for coder in "$(dirname "$library")"/coders/{webp,gif,avif,bmp,ico}.so; do
     [ ! -e "$coder" ] || [ -x "$(dirname "${loaded##* }")/sdd/coders/$(basename "$coder")" ] ||
         fail "the wheel lacks $coder"
 done
-share=${SDD_TEST_SHARE:-0/1} tests=(tests/test_load.py) files=(tests/test_*.py)
-for i in "${!files[@]}"; do
-    case ${files[i]} in
-    */test_signals.py | */test_help.py) continue ;; # what does not differ in a wheel
-    */test_load.py) continue ;;
-    esac
-    [ $((i % ${share#*/})) -ne $((${share%/*} % ${share#*/})) ] || tests+=("${files[i]}")
-done
+# Two of them do not differ in a wheel.
+mapfile -t tests < <(printf '%s\n' tests/test_*.py | grep -vE '/test_(load|signals|help)\.py$')
+mapfile -t tests < <(share_of "${SDD_TEST_SHARE:-0/1}" "${tests[@]}")
+tests+=(tests/test_load.py)
 "$work/wheel/bin/python" -X faulthandler -m pytest -p no:cacheprovider "${tests[@]}"
 (cd "$work" && "$bin/mypy" --cache-dir "$work/mypy" --strict --python-executable "$work/wheel/bin/python" \
     "$folder/examples/contact_sheet.py")
