@@ -63,7 +63,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [EIO, ENOSPC, EMFILE, EACCES])
+    private static let errors = [EIO, ENOSPC, EMFILE, EACCES]
+
+    @Test(arguments: errors)
     func eachCallMayFail(errno: Int32) throws {
         let counted = try DiskFixture()
         try prepare(counted)
@@ -71,8 +73,7 @@ import Testing
         let calls = counted.files.calls
         #expect(calls > 60)
         // Each call fails in one of four ways, and in the long form in each of them.
-        let ways = [EIO, ENOSPC, EMFILE, EACCES]
-        for call in 0..<calls where TestLength.isLong || ways[call % ways.count] == errno {
+        for call in 0..<calls where TestLength.isLong || Self.errors[call % Self.errors.count] == errno {
             let fixture = try DiskFixture()
             try prepare(fixture)
             fixture.files.plan = .init(fails: call, errno: errno)
