@@ -47,7 +47,7 @@ end_one() {
     wait -n -p process "${!name_of[@]}" || status=$?
     name=${name_of[$process]}
     unset "name_of[$process]"
-    read -r seconds _ <"$out/$name.times"
+    read -r seconds _ <"$out/$name.times" || true # nothing is there if the suite was killed
     if [ "$status" -eq 0 ]; then
         echo "ok $name ($seconds s)"
         sed -n "s/^skip/    &/p" "$out/$name.log"
@@ -73,7 +73,7 @@ while [ ${#name_of[@]} -gt 0 ]; do end_one; done
 
 echo "== seconds, $((SECONDS - start)) in all, and of a processor:"
 for suite in "${begun[@]}"; do
-    read -r seconds user system <"$out/$suite.times"
+    read -r seconds user system <"$out/$suite.times" || true
     printf '%6d %6d  %s\n' "$seconds" $((user + system)) "$suite"
 done | sort -rn
 echo "== what took long in them:"
