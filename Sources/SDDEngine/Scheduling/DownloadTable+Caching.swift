@@ -230,8 +230,8 @@ extension DownloadTable {
             if !image.isPartial, whole == nil || !image.isScaled { whole = image }
             if let keeper = job.caching?.keeper { outbox.run(.keep(keeper, image)) }
         }
-        if whole != nil, job.handlers.haveKeepers { keepOriginal(of: job, for: job.handlers, image: whole) }
-        if whole != nil || pictures.isEmpty { return }
+        if let whole { return job.handlers.forEach { keepOriginal(of: job, for: $0, image: whole) } }
+        if pictures.isEmpty { return }
         guard let caching = job.caching else { return }
         switch pictures.first?.image {
         case .failure(let error)?: foundNoPicture(job, DownloadError(error))
@@ -254,23 +254,22 @@ extension DownloadTable {
         }
     }
 
-    /// Gives the body to each keeper of originals once, when it has proved to be an image or no caller asked for a
-    /// decode.
-    mutating func keepOriginal(of job: Job<Recipient>, for handlers: some Sequence<Handler>, image: Image? = nil) {
-        guard let body = job.body, !job.isEndUnproven else { return }
-        for handler in handlers {
-            guard let keeper = handler.keeper, !job.kept.contains(where: { $0.isSame(as: keeper) }) else { continue }
-            // Two loads with different cache levels on the same disk write the original only once.
-            let isServed = keeper.isServed(by: job.caching) || job.kept.contains { $0.isOnDiskLike(keeper) }
-            job.kept.append(keeper)
-            guard let keeper = isServed ? keeper.forMemory : keeper else { continue }
-            let original = Original(
-                body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original,
-                selection: job.caching?.selection,
-                isOfApplication: job.bodyWork?.modifier != nil || job.bodyWork?.transform != nil)
-            stores.add(keeper.key)
-            outbox.run(.keepOriginal(keeper, original))
-        }
+    /// Gives the body to the handler's keeper of originals, each of which gets it once, when it has proved to be an image
+    /// or no caller asked for a decode.
+    mutating func keepOriginal(of job: Job<Recipient>, for handler: Handler, image: Image? = nil) {
+        guard let keeper = handler.keeper, let body = job.body, !job.isEndUnproven,
+            !job.kept.contains(where: { $0.isSame(as: keeper) })
+        else { return }
+        // Two loads with different cache levels on the same disk write the original only once.
+        let isServed = keeper.isServed(by: job.caching) || job.kept.contains { $0.isOnDiskLike(keeper) }
+        job.kept.append(keeper)
+        guard let keeper = isServed ? keeper.forMemory : keeper else { return }
+        let original = Original(
+            body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original,
+            selection: job.caching?.selection,
+            isOfApplication: job.bodyWork?.modifier != nil || job.bodyWork?.transform != nil)
+        stores.add(keeper.key)
+        outbox.run(.keepOriginal(keeper, original))
     }
 
     /// Prevents storing a damaged image, even if HTTP allows it (row Z12).

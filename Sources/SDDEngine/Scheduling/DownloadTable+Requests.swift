@@ -97,7 +97,7 @@ extension DownloadTable {
         }
         tellThePast(of: job, to: handler)
         if job.body != nil, !job.needsBodyWork, !job.isDecodedFor(handler) {
-            keepOriginal(of: job, for: [handler])
+            keepOriginal(of: job, for: handler)
             end(handler, of: job, at: now)
             return false
         }
