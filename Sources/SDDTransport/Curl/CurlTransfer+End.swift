@@ -10,7 +10,7 @@ extension CurlTransfer {
         measure()
         if hop.needsNewConnection {
             progress.wantsNewConnection = true
-            return .startsOver(request, because: TransferMessages.isUnanswered)
+            return .startsOver(reauthorized(request), because: TransferMessages.isUnanswered)
         }
         if isNotProcessed(code) { return refused(code) }
         learnAuthorization()

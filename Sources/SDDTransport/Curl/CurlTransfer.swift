@@ -186,13 +186,13 @@ extension CurlTransfer {
                 return false
             }
             // The server has probably closed its other connections too, or wants none a second time.
-            if !maySpeakHTTP2, easy.number(CURLINFO_NUM_CONNECTS) == 0 {
+            if !maySpeakHTTP2, isOnUsedConnection {
                 hop.needsNewConnection = true
                 return false
             }
         }
         witness.connected(localPort: localPort)
-        if !hop.isConnected, !hop.isUnanswered { hop.hasJoined = easy.number(CURLINFO_NUM_CONNECTS) == 0 }
+        if !hop.isConnected, !hop.isUnanswered { hop.hasJoined = isOnUsedConnection }
         hop.isUnanswered = true
         hop.isConnected = true
         leaveConnection()
@@ -200,6 +200,9 @@ extension CurlTransfer {
         note(.connected)
         return true
     }
+
+    /// Whether libcurl has opened no connection for the hop.
+    private var isOnUsedConnection: Bool { easy.number(CURLINFO_NUM_CONNECTS) == 0 }
 
     private func joinConnection(at port: Int32) {
         hop.port = port
