@@ -191,11 +191,11 @@ struct cache {
 
 static int is_used;
 static pthread_key_t key;
-// What a thread has that has no cache: empty lists without room. It is never written to.
+// A thread without a cache has this one, whose lists are empty and have no room. Nothing is ever written to it.
 static struct cache none;
 // The cache of this thread.
 static __thread struct cache *mine __attribute__((tls_model("initial-exec"))) = &none;
-// Whether this thread may make itself a cache.
+// Whether this thread makes itself no cache any more.
 static __thread int is_closed __attribute__((tls_model("initial-exec")));
 
 /// Frees the cache of a thread that ends.
@@ -299,11 +299,7 @@ void __wrap_free(void *block)
 {
     // Most calls of libcurl free nothing.
     if (!block) return;
-    if (__builtin_expect(!is_used, 0)) {
-        __real_free(block);
-        return;
-    }
-    size_t size = usable_size(block);
+    size_t size = is_used ? usable_size(block) : 0;
     if (__builtin_expect(size < smallest || size > largest, 0)) {
         __real_free(block);
         return;

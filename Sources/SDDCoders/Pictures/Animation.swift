@@ -2,7 +2,7 @@
 package struct Animation: Sendable {
     // No enum: its case would be marked in an address, and the leak sanitizer would not find what is there.
 
-    /// What decodes frames on demand; `nil` if all frames are ready.
+    /// The source decodes frames on demand; it is `nil` if all frames are ready.
     private let source: (any FrameSource)?
     private var ready: [PixelBuffer] = []
     private var durations: [Int64] = []
