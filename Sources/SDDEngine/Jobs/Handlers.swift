@@ -40,6 +40,7 @@ struct Handlers<Recipient: AnyObject> {
         var onlyEarlyPixels: Int32 = 0
         var pixels: Int32 = 0
         var libraryPixels: Int32 = 0
+        var keepers: Int32 = 0
         var background: Int32 = 0
 
         mutating func count(_ handler: Handler, by step: Int32) {
@@ -50,6 +51,7 @@ struct Handlers<Recipient: AnyObject> {
             if handler.wantsOnlyEarlyPixels { onlyEarlyPixels += step }
             if handler.wantsPixels { pixels += step }
             if handler.wantsLibraryPixels { libraryPixels += step }
+            if handler.hasKeeper { keepers += step }
             if handler.continuesInBackground { background += step }
         }
     }
@@ -70,6 +72,7 @@ struct Handlers<Recipient: AnyObject> {
 
 extension Job.Handler {
     fileprivate var wantsOnlyEarlyPixels: Bool { endsEarly && wantsPixels && !form.isCallers }
+    fileprivate var hasKeeper: Bool { keeper != nil }
     fileprivate var wantsLibraryPixels: Bool { wantsPixels && !form.isCallers && !form.isLazy }
 }
 
@@ -210,6 +213,8 @@ extension Handlers {
     var wantPreviews: Bool { any({ $0.wantsPreviews }, { $0.previews }) }
     var wantFacts: Bool { any({ $0.wantsFacts }, { $0.facts }) }
     var wantPixels: Bool { any({ $0.wantsPixels }, { $0.pixels }) }
+    /// Whether an original is to be stored for a handler.
+    var haveKeepers: Bool { any({ $0.hasKeeper }, { $0.keepers }) }
     /// Whether a handler wants pixels in the library's own memory, decoded at once.
     var wantLibraryPixels: Bool { any({ $0.wantsLibraryPixels }, { $0.libraryPixels }) }
     var continueInBackground: Bool { any({ $0.continuesInBackground }, { $0.background }) }

@@ -157,7 +157,7 @@ extension DownloadTable {
 extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
     mutating func handOut(_ job: Job<Recipient>, at now: Int64) {
-        job.handlers.forEach { if !$0.wantsPixels { keepOriginal(of: job, for: $0) } }
+        if job.handlers.haveKeepers { job.handlers.forEach { if !$0.wantsPixels { keepOriginal(of: job, for: $0) } } }
         if !job.isDecoded { return endAll(job, at: now) }
         job.handlers.forEach { if !job.isDecodedFor($0) { end($0, of: job, at: now) } }
         job.handlers.removeAll { !job.isDecodedFor($0) }
