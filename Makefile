@@ -55,7 +55,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-http3 test-browser test-caches test-tool test-abi \
 	test-binders abi-description bindings test-examples debug debug-tsan sanitize sanitize-all \
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
-	sanitize-cxx-tsan sanitize-tool simulate test-simulation torture coverage fuzz damage soak fault-server \
+	sanitize-cxx-tsan sanitize-tool simulate test-simulation torture repeat coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
 	deb check-deb check-installed check-reproducible check-roots check-recipes release check-release \
 	cross-arm64 deb-arm64 wheel-arm64 check-arm64
@@ -255,6 +255,9 @@ suites := test-c test-swift test-python test-docs test-tool test-examples test-c
 
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
 	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
+
+repeat: all debug coders bench-programs fault-server ## runs SUITES (all) TIMES (30) times beside three busy processes
+	Tests/repeat.sh $(or $(SUITES),$(suites))
 
 lint: ##   checks formats, comments, sentences, sizes, circles of files and folders, figures, bindings, recipes
 	Tests/house/requirements.py
