@@ -76,6 +76,55 @@ import Testing
         #expect(sent == [["host=1", "domain=1"], ["host=1", "domain=1", "path=1"], ["domain=1"], []])
     }
 
+    @Test("H8: a host changes no cookie of another") func h8_othersCookies() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try transport(server)
+        _ = try transport.run(request(server, setting("sid=1", "sid=2; Path=/x")))
+        let jar = try #require(transport.transport.cookies)
+        let before = Set(jar.all().map(\.line))
+        // when
+        for line in [
+            "sid=3; Secure=1; Path=/nowhere", "sid=3; HttpOnly=1", "sid=3; Expires=Thu, 01-Jan-70 00:00:01 GMT",
+        ] {
+            _ = try transport.run(request(server, setting(line), host: "sub.a.example"))
+        }
+        // then
+        #expect(Set(jar.all().filter { $0.domain == "a.example" }.map(\.line)) == before)
+        #expect(jar.all().filter { $0.domain == "sub.a.example" }.isEmpty)
+    }
+
+    @Test("H8: a cookie that ended in 1970 is deleted") func h8_endOf1970() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try transport(server)
+        _ = try transport.run(request(server, setting("a=1", "b=1; Domain=a.example; Path=/x")))
+        // when
+        let ends = setting(
+            "a=; Expires=Thu, 01-Jan-70 00:00:01 GMT",
+            "b=; Domain=a.example; Path=/x; Expires=Thu, 01-Jan-70 00:00:01 GMT")
+        _ = try transport.run(request(server, ends))
+        // then
+        #expect(try #require(transport.transport.cookies).all() == [])
+    }
+
+    @Test("H8: knows the cookies of a host however its name is written") func h8_writtenHosts() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try transport(server)
+        let jar = try #require(transport.transport.cookies)
+        // when
+        _ = try transport.run(request(server, setting("a=1; HttpOnly=1"), host: "127.1"))
+        #expect(jar.set(Cookie(name: "b", value: "2", domain: "::1")))
+        // then
+        func cookies(_ host: String) throws -> [String] {
+            try jar.cookies(for: HTTPRequest(to: "http://\(host)/") { _ in }.url)
+        }
+        for host in ["127.1", "127.0.0.1", "2130706433"] { #expect(try cookies(host) == ["a=1"]) }
+        #expect(try cookies("[::1]") == ["b=2"] && cookies("other.example") == [])
+        #expect(jar.all().first { $0.name == "a" }?.httpOnly == true)
+    }
+
     @Test("H8: keeps and sends cookies at each hop of a redirect") func h8_redirects() throws {
         // given
         let server = try ScriptedServer()

@@ -150,7 +150,7 @@ extension CookieJar {
     /// Returns every cookie that a request to the URL's host may carry, whatever its path and scheme, as sorted
     /// "name=value".
     package func cookies(for url: ImageURL) -> [String] {
-        let host = URLText.host(url.text).lowercased()
+        guard let host = URLParts(url.text).map(Self.host(of:)) else { return [] }
         let lines = handle.withLock { $0.easy.texts(CURLINFO_COOKIELIST) }
         return lines.filter { Self.isFor(host, line: $0) }.compactMap { Cookie(line: $0) }
             .map { $0.name + "=" + $0.value }.sorted()
@@ -188,17 +188,15 @@ extension CookieJar {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// Adds the attributes of a Set-Cookie line that libcurl has ignored, before any request can send the cookie. Like
-    /// libcurl, it discards a Secure cookie that came from another machine over an insecure connection.
+    /// Makes the cookie of a Set-Cookie line what libcurl has not made it, before any request can send it. Like libcurl, it
+    /// discards a Secure cookie that came from another machine over an insecure connection.
     func complete(_ line: SetCookieLine, of url: ImageURL) {
-        let host = URLText.host(url.text).lowercased()
-        let mayBeSecure = url.scheme == .https || ["localhost", "127.0.0.1", "[::1]"].contains(host)
+        guard let parts = URLParts(url.text) else { return }
+        let host = Self.host(of: parts)
+        let mayBeSecure = url.scheme == .https || ["localhost", "127.0.0.1", "::1"].contains(host)
         handle.withLock { handle in
-            for var cookie in handle.cookies where cookie.name == line.name && !host.isEmpty {
-                guard host == cookie.domain.lowercased() || host.hasSuffix("." + cookie.domain.lowercased()) else {
-                    continue
-                }
-                if line.isSecure && !cookie.secure && !mayBeSecure {
+            for var cookie in Self.cookies(of: line, from: parts, in: handle.cookies) {
+                if line.isOver || (line.isSecure && !cookie.secure && !mayBeSecure) {
                     _ = handle.add(cookie.deletion)
                     continue
                 }
@@ -208,6 +206,25 @@ extension CookieJar {
                 if !handle.add(cookie) { _ = handle.add(cookie.deletion) }
             }
         }
+    }
+
+    /// Returns the cookie that libcurl has made of a Set-Cookie line, if it has made one: a host must not change the
+    /// cookies of another, also if it may add some for their common domain.
+    private static func cookies(of line: SetCookieLine, from url: URLParts, in all: [Cookie]) -> [Cookie] {
+        var made = Cookie(name: line.name, value: "", domain: line.domain ?? host(of: url))
+        made.path = line.path ?? defaultPath(of: url)
+        // libcurl gives the domain of an address no subdomains.
+        made.includeSubdomains = line.domain != nil && IPAddress(made.domain) == nil
+        return all.filter { $0.hasSamePlace(as: made) }
+    }
+
+    /// The host as libcurl's cookies have it: in lower case, an IPv6 address without brackets.
+    private static func host(of url: URLParts) -> String { url.host.filter { $0 != "[" && $0 != "]" } }
+
+    /// The path of a cookie that names none: RFC 6265 §5.1.4.
+    private static func defaultPath(of url: URLParts) -> String {
+        guard let path = url[CURLUPART_PATH], let end = path.lastIndex(of: "/") else { return "/" }
+        return String(path[...end])
     }
 }
 
