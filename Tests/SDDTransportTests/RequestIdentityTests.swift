@@ -29,6 +29,7 @@ import Testing
         let requests = try [
             Self.request("http://a.test/x", [("Authorization", "x")]),
             Self.request("http://a.test/x", [("cookie", "x")]),
+            Self.request("http://a.test/x", [("Host", "x")]), Self.request("http://a.test/x", [("Host", "y")]),
             Self.request("http://a.test/x", [("PROXY-AUTHORIZATION", "x")]), Self.request("http://x@a.test/x"),
             Self.request(cookies: ["x=y"]), Self.request(cookies: ["x=", "y="]),
             Self.request { $0.proxyUserinfo = "x" },
@@ -106,7 +107,33 @@ import Testing
         ])
     func attributesWithValues(line: String, name: String, isSecure: Bool, isHTTPOnly: Bool) throws {
         let made = try #require(Array(line.utf8).withUnsafeBytes { SetCookieLine($0) })
-        #expect(made.name == name && made.isSecure == isSecure && made.isHTTPOnly == isHTTPOnly)
+        #expect(made.name == name && made.isSecure == isSecure && made.isHTTPOnly == isHTTPOnly && !made.isOver)
+    }
+
+    @Test(
+        "where the cookie of a line belongs",
+        arguments: [
+            ("", nil, nil), ("; Domain=; Path=", nil, nil), ("; domain= .A.Example ; path= /x ", "a.example", "/x"),
+            ("; Path=/x; Path=/y; Domain=b; Domain=c", "c", "/y"),
+        ])
+    func placesOfLines(attributes: String, domain: String?, path: String?) throws {
+        let line = "a=b; Secure=1" + attributes
+        let made = try #require(Array(line.utf8).withUnsafeBytes { SetCookieLine($0) })
+        #expect(made.domain == domain && made.path == path)
+    }
+
+    @Test(
+        "the year 70 is 1970",
+        arguments: [
+            ("Thu, 01-Jan-70 00:00:01 GMT", true), ("Thu, 01 Jan 70 00:00:01 GMT", true), ("01 Jan 70", true),
+            ("Thu, 01-Jan-1970 00:00:01 GMT", false), ("Thu, 01-Jan-71 00:00:01 GMT", false),
+            ("Thu, 01-Jan-69 00:00:70 GMT", false), ("Thu, 01-Jan-70 00:00:01 GMT; Max-Age=9", false),
+            ("Thu, 01-Jan-70 00:00:01 GMT; Expires=Thu, 01-Jan-71 00:00:01 GMT", false),
+        ])
+    func yearsOfLines(date: String, isOver: Bool) {
+        let line = "a=b; Expires=" + date
+        let made = Array(line.utf8).withUnsafeBytes { SetCookieLine($0) }
+        #expect(made?.isOver ?? false == isOver)
     }
 
     @Test(

@@ -1,9 +1,9 @@
 internal import SDDBase
 
 /// The identity that a request presents: a stored response to one caller must not be used for another. Two callers are
-/// equal if all of these are equal: the header fields that identify the caller, the credential, the user and password
-/// in the URL, the jar's cookies for the URL's host, the credential of a configured proxy, the rules for trusting the
-/// server's certificate, and the accepted responses (redirects, compressed bodies).
+/// equal if all of these are equal: the header fields that identify the caller, a Host field of its own, the credential,
+/// the user and password in the URL, the jar's cookies for the URL's host, the credential of a configured proxy, the
+/// rules for trusting the server's certificate, and the accepted responses (redirects, compressed bodies).
 package struct RequestIdentity: Hashable, Sendable {
     /// All parts of the identity in one text, secrets included; empty for an anonymous request.
     package let text: String
@@ -35,15 +35,15 @@ package struct RequestIdentity: Hashable, Sendable {
         self.text = text
     }
 
-    /// Returns the name in lower case if the field identifies the caller (RFC 9110 §11.6.2 and §11.7.2, RFC 6265 §4.2),
-    /// otherwise `nil`.
+    /// Returns the name in lower case if the field identifies the caller (RFC 9110 §11.6.2 and §11.7.2, RFC 6265 §4.2), or
+    /// another resource than the URL names (RFC 9110 §7.1), otherwise `nil`.
     private static func personalField(_ name: String) -> String? {
         switch name.utf8.count {
-        case 6, 13, 19: break
+        case 4, 6, 13, 19: break
         default: return nil
         }
         let name = name.lowercased()
-        return name == "cookie" || name == "authorization" || name == "proxy-authorization" ? name : nil
+        return ["host", "cookie", "authorization", "proxy-authorization"].contains(name) ? name : nil
     }
 
     private static func add(_ credential: Credential, to text: inout String) {
