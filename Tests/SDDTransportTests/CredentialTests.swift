@@ -261,6 +261,19 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
+    @Test("H11: a server cannot ask without end", arguments: ["GET", "POST"])
+    func h11_endsStaleChallenges(method: String) throws {
+        // when
+        let end = try transport.run(
+            request(
+                server.url("/challenge/digest?stale"), method: method, body: method == "POST" ? "a body" : nil, password
+            ))
+        // then
+        #expect(end.status == 401)
+        #expect(end.response?.fields["WWW-Authenticate"] != nil)
+        #expect(server.requests.count == 4)
+    }
+
     @Test("H11: a digest that is refused twice ends with the 401") func h11_triesADigestOnce() throws {
         // given
         #expect(try transport.run(request(server.url("/challenge/digest"), password)).status == 200)

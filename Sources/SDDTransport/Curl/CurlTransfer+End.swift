@@ -122,6 +122,7 @@ extension CurlTransfer {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
         }
+        if reader.hasBeenAskedEnough { return nil }
         // A success needs none of the facts that a failure is told by.
         if code == CURLE_OK { return reader.flaw(at: outcome(code).host) ?? cut() }
         let outcome = outcome(code)

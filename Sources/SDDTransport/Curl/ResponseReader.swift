@@ -83,6 +83,10 @@ final class ResponseReader {
     private var joinedTotal: Int64?
     /// The reason why the rest of the response is refused.
     private(set) var refusal: TransportError?
+    /// Responses with status 401 that libcurl has answered, or is about to answer.
+    private var challengeCount = 0
+    /// libcurl answers again whenever the server calls its nonce stale: RFC 7616 §3.3.
+    private static let mostChallenges = 3
     /// True if cookies were sent that the request did not know of.
     var isOfUnknownCaller = false
     /// True if libcurl was told to report the body before decompression as well.
@@ -109,8 +113,11 @@ final class ResponseReader {
     /// Bytes of the body that were not transferred, because they were already there.
     var resumedBytes: Int64 { joinedTotal == nil ? 0 : terms.resume?.count ?? 0 }
 
+    /// True if the server asks for the password again and again: its last response is the result, without its body.
+    var hasBeenAskedEnough: Bool { challengeCount > Self.mostChallenges }
+
     /// The head, once it is certain to be the final one.
-    var finalHead: ResponseHead? { isPassedOver || isChallenge && !hasBody ? nil : head }
+    var finalHead: ResponseHead? { isPassedOver || isChallenge && !hasBody && !hasBeenAskedEnough ? nil : head }
 
     func takeBody() -> Bytes { body.take() }
 
@@ -174,6 +181,8 @@ extension ResponseReader {
         if let fault = header.fault(of: fields, hasBody: hasBody) {
             return refused(.badHeader(fault, host: host, isRedirect: Redirects.isRedirect(status)))
         }
+        // RFC 9112 §6.1: somebody on the way may not know chunks, and take another end for that of the response.
+        if header.hasTransferCoding, easy.httpVersion == 10 { try? easy.set(CURLOPT_FORBID_REUSE, true) }
         // RFC 9110 §15.2.2: no other protocol was requested.
         guard status != 101 || terms.asksForUpgrade else { return refused(.switchedProtocols(host: host)) }
         // Another response follows an interim one.
@@ -204,9 +213,10 @@ extension ResponseReader {
                 authorizationRefusal = refusal
                 return isWorthReading
             }
+            challengeCount += 1
         }
         // libcurl discards the body of a challenge that it answers.
-        return isChallenge || check()
+        return isChallenge ? !hasBeenAskedEnough : check()
     }
 
     private func newHead(_ response: Response, expectedBytes: Int64, resumedBytes: Int64 = 0) -> ResponseHead {

@@ -102,7 +102,8 @@ enum Replies {
         let answer = exchange.request.header("Authorization")
         // With a nonce of its own, an answer with another one is refused as stale.
         let nonce = exchange.request.parameter("nonce")
-        let isStale = nonce.map { answer?.contains("nonce=\"\($0)\"") == false } ?? false
+        let isAlwaysStale = answer != nil && exchange.request.parameter("stale") != nil
+        let isStale = isAlwaysStale || nonce.map { answer?.contains("nonce=\"\($0)\"") == false } ?? false
         let isAnswered = answer != nil && !isStale
         if isAnswered && exchange.request.parameter("refuse") == nil { return try ok(exchange) }
         if exchange.request.parameter("open") != nil { return try ok(exchange) }
