@@ -52,6 +52,20 @@ CASE(a_failing_proxy_is_named)
     CHECK(strstr(sdd_last_error_message(), "geheim") == NULL);
 }
 
+/* Likewise where libcurl's own message has the whole URL. */
+CASE(an_unusable_proxy_is_named)
+{
+    static const char *const urls[] = { "ftp://user:geheim@proxy.invalid:21", "socks9://user:geheim@proxy.invalid" };
+    for (int i = 0; i < 2; i++) {
+        setenv("http_proxy", urls[i], 1);
+        OWNED_DOWNLOADER downloader = downloader_with(SDD_PROXY_ENVIRONMENT);
+        unsetenv("http_proxy");
+        CHECK_STATUS(get_nowhere(downloader, "somewhere"), SDD_ERROR_CONNECT);
+        if (!strstr(sdd_last_error_message(), "proxy.invalid") || strstr(sdd_last_error_message(), "geheim"))
+            FAIL("%s", sdd_last_error_message());
+    }
+}
+
 CASE(z18_an_address_policy_uses_no_proxy)
 {
     setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);

@@ -91,6 +91,13 @@ extension CurlOutcome {
                 "The name of \(proxy.map { "the proxy \($0)" } ?? "the proxy") could not be resolved; check "
                     + "its URL, or http_proxy and https_proxy in the environment."
             )
+        // libcurl's message has the whole URL.
+        case _ where isProxyUnusable:
+            (
+                .connect,
+                "There is no connection to \(host): the proxy \(proxy ?? "") is of a kind that libcurl does not know; "
+                    + "check http_proxy and https_proxy in the environment."
+            )
         case CURLE_COULDNT_RESOLVE_HOST:
             (.resolve, "The name \(host) could not be resolved; check its spelling and the network.")
         case _ where Self.outOfDescriptors.contains(systemError):

@@ -82,6 +82,9 @@ struct CurlOutcome {
         return wordsHave(": \(parts.host)") && parts.host != host
     }
 
+    /// Whether libcurl refuses the URL of the proxy, which then comes from the environment: `ConfigurationCheck`.
+    var isProxyUnusable: Bool { wordsHave("Unsupported proxy") }
+
     /// Whether the header was too large for libcurl. Debian's libcurl 7.88 reports a header of over 300 KiB as a
     /// failure to receive.
     var isHeaderFlood: Bool { easy.number(CURLINFO_HEADER_SIZE) > 250 << 10 }
