@@ -47,6 +47,7 @@ import Testing
             case .freshened(let response): "freshened \(response.fields["ETag"] ?? "")"
             case .keepParts(let parts, let body): "keep \(parts.pieces.count) parts of \(body.count)"
             case .invalidate(let urls, stored: let made, _): "invalidate \(urls)" + (made == nil ? "" : " and store")
+            case .withdrawn: "withdrawn"
             case .nothing: "nothing"
             }
         }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SDDEngine
@@ -12,6 +13,14 @@ import Testing
         "Accept-Language: de")
     private static let inFrench = HTTPStep.answered("Vary: Accept-Language", "Cache-Control: max-age=3600").asking(
         "Accept-Language: fr")
+
+    /// A POST whose redirect keeps the method.
+    private static func redirected(_ fields: String..., to path: String = "/other") -> HTTPStep {
+        var step = HTTPStep.answered(status: 307).by("POST").status(200)
+        step.replies[0].reply.fields = ["Location: /script/s\(path)"]
+        step.replies.append((path, ScriptedReply(200, fields)))
+        return step
+    }
 
     static let cases: [HTTPSequence] = [
         .init("9111 §4.4: POST", stored, .answered().by("POST"), .answered()),
@@ -37,6 +46,17 @@ import Testing
         .init(
             "9111 §4.4: not by the Location of an error", stored, other,
             .answered("Location: /script/s/other", status: 404).by("POST"), HTTPStep.fresh.at("/other").body(of: 1)),
+        .init(
+            "9111 §4.4: behind a redirect, the URL that has answered", stored, other, redirected("Vary: X"),
+            .answered(),
+            HTTPStep.answered().at("/other")),
+        .init(
+            "9111 §4.4: behind a redirect, places are those of the URL that has answered", stored.at("/b/c"),
+            redirected("Location: b/c", to: "/b/other"), HTTPStep.answered("Cache-Control: max-age=3600").at("/b/b/c"),
+            HTTPStep.fresh.at("/b/c").body(of: 0)),
+        .init(
+            "9110 §8.7: what answered for another URL is not stored",
+            redirected("Content-Location: /script/s", "Cache-Control: max-age=3600"), .answered()),
         .init("9111 §4.4: every variant", inGerman, inFrench, .answered().by("POST"), inFrench, inGerman),
         .init(
             "9111 §4.4: also by a request with Authorization", stored,

@@ -9,6 +9,8 @@ import Testing
 
     private static let tag = "If-None-Match: \"a\""
 
+    private static let old = HTTPStep.answered("Cache-Control: max-age=60, stale-if-error=600", "ETag: \"a\"")
+
     static let cases: [HTTPSequence] = [
         // Conditions
         .init("9111 §4.3.1: an entity tag", .answered("ETag: \"a\""), .validated(by: tag)),
@@ -60,6 +62,25 @@ import Testing
             "9111 §5.2.2.5: a 304 with no-store removes the response", .answered("ETag: \"a\""),
             .validated(by: tag, says: ["Cache-Control: no-store"]), .answered()),
         .init("9110 §15.4.5: an unrequested 304", .answered(status: 304).fails(.notModified), .answered()),
+
+        // A response that is not stored
+        .init(
+            "9111 §4.3.3: a 200 with no-store removes it", old,
+            .replaced(by: tag, says: ["Cache-Control: no-store"]).after(100), .notCached.offline),
+        .init(
+            "9111 §4.3.3: a 410 with no-store removes it", old,
+            .replaced(by: tag, says: ["Cache-Control: no-store"], status: 410).after(100), .answered(status: 503)),
+        .init(
+            "9111 §4.3.3: a 404 that is not accepted removes it", old,
+            .replaced(by: tag, status: 404).after(100).accepting("200-299").fails(.invalidStatusCode),
+            .notCached.offline),
+        .init(
+            "9111 §4.3.3: a 429 leaves it", old,
+            .replaced(by: tag, status: 429).after(100).accepting("200-299").fails(.invalidStatusCode), .stale.offline),
+        .init(
+            "9111 §4.3.3: in the background, too",
+            .answered("Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""),
+            .stale.after(100).meanwhile(410, by: [tag], "Cache-Control: no-store"), .notCached.offline),
 
         // Other answers
         .init(

@@ -51,6 +51,8 @@ struct HTTPStep: Sendable {
 
     // The expectations.
     var conditions: [String] = []
+    /// The path that gets the conditions; behind a redirect the first one gets none.
+    var conditionsPath: String?
     var origin = DownloadResult.Origin.network
     var status: Int32 = 200
     /// The step whose body is expected; nil means this one.

@@ -67,6 +67,32 @@ import Testing
         fixture.cache.key(of: try Self.url(url)) + fixture.cache.mark(of: .nobody)
     }
 
+    // MARK: - Requests that caches have no part in
+
+    @Test(
+        "who asks for a part of the body, or only for a changed one, uses no cache",
+        arguments: [("Range", "bytes=0-9"), ("if-none-match", "x"), ("If-Modified-Since", "x"), ("range", "x")])
+    func partsUseNoCache(name: String, value: String) throws {
+        // given
+        var defaults = RequestDefaults(allowsFiles: true)
+        defaults.setHeader(name, to: value)
+        // when
+        let plan = try plan(load, [], "http://host/a.png", DecodeOptions(), defaults)
+        // then
+        #expect(plan.lookup == nil && plan.store == nil && plan.refreshed == nil)
+        #expect(plan.sources[0].failedKey.isEmpty)
+        let caches = try #require(load.caches)
+        #expect(defaults.searchAhead([], nil, caches, try Self.url("http://host/a.png")) == nil)
+    }
+
+    @Test("only a GET asks for the picture", arguments: ["HEAD", "POST", "DELETE", "get"])
+    func otherMethodsAskForOthers(method: String) throws {
+        var request = try HTTPRequest(url: Self.url("http://host/a.png"))
+        #expect(request.asksForWhole)
+        request.method = method
+        #expect(!request.asksForWhole)
+    }
+
     // MARK: - What the plan takes from its request
 
     @Test func thePlanTakesWhatIsWantedFromTheFirstValidRequest() throws {

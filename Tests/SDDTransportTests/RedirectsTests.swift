@@ -23,6 +23,26 @@ import Testing
         }
     }
 
+    @Test("RFC 9111 §4.3.1: conditions go to the URL alone that the stored response came from")
+    func conditionsGoToTheirURLAlone() throws {
+        // given
+        var fields = HTTPFields()
+        fields.set("If-None-Match", to: "\"a\"")
+        var request = try HTTPRequest(to: "http://u:p@a.test/x")
+        // when: the response came from b.test
+        request.conditions = HTTPRequest.Conditions(url: "http://b.test/y", fields: fields)
+        let next = try follow("http://b.test/y", from: request)
+        let last = try follow("/z", from: next)
+        // then
+        let sent = [request, next, last].map { $0.headers["If-None-Match"] }
+        #expect(sent == [nil, "\"a\"", nil])
+        // when: it came from a.test
+        request.conditions = HTTPRequest.Conditions(url: "http://a.test/x", fields: fields)
+        // then
+        #expect(request.headers["If-None-Match"] == "\"a\"")
+        #expect(try follow("http://b.test/x", from: request).headers["If-None-Match"] == nil)
+    }
+
     @Test(
         "D29: resolves the Location against the URL before it",
         arguments: [

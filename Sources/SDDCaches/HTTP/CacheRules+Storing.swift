@@ -23,6 +23,12 @@ extension CacheRules {
         isKept(stored.status, stored.cacheControl) && Vary.names(in: stored.fields) != nil
     }
 
+    /// Whether a response that is not stored replaces the stored one that was asked about, so that this must go. The other
+    /// statuses speak of the request, or of the server at this moment.
+    package static func withdraws(status: Int32) -> Bool {
+        (200...499).contains(status) && ![206, 304, 401, 407, 408, 412, 416, 421, 425, 429].contains(status)
+    }
+
     /// Whether the directives permit keeping the response. With must-understand the cache must understand the status,
     /// and no-store is ignored (§5.2.2.3).
     static func isKept(_ status: Int32, _ control: CacheControl) -> Bool {

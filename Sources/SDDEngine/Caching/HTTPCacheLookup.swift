@@ -28,6 +28,8 @@ package final class HTTPCacheLookup: CacheLookup {
         package static let revalidates = Wishes(rawValue: 8)
         /// Only one of several processes that load an image downloads it, regardless of HTTP's caching rules.
         package static let pictures = Wishes(rawValue: 16)
+        /// The entry is a load's: it stays, whatever the server says now.
+        static let refreshesLoad = Wishes(rawValue: 32)
     }
 
     /// Returns `nil` for a request that bypasses caches.

@@ -43,6 +43,12 @@ package final class Revalidation: Sendable {
             mayStore: mayStore)
     }
 
+    /// The conditions to send; `nil` if there are none.
+    var question: HTTPRequest.Conditions? {
+        guard let stored, !conditions.fields.isEmpty else { return nil }
+        return HTTPRequest.Conditions(url: stored.response.url, fields: conditions)
+    }
+
     var storedBody: Bytes? { stored?.body }
     var extended: Bytes? { stored?.entry.extended }
     var ignoresCached: Bool { lookup.wishes.contains(.ignoresCached) }
@@ -105,6 +111,8 @@ extension Revalidation {
         /// Invalidates the request's URL and these others (RFC 9111 §4.4), and then stores a response where it answers
         /// later requests as well.
         case invalidate([String], stored: StoredResponse? = nil, Bytes? = nil)
+        /// The stored response is removed: the server has another one, which is not stored.
+        case withdrawn
         case nothing
 
         /// Whether an entry for requests without a range is written.
@@ -112,7 +120,7 @@ extension Revalidation {
             switch self {
             case .store, .freshened: true
             case .invalidate(_, let response, _): response != nil
-            case .keepParts, .nothing: false
+            case .keepParts, .withdrawn, .nothing: false
             }
         }
 
@@ -121,7 +129,7 @@ extension Revalidation {
             switch self {
             case .store: .nothing
             case .invalidate(let others, _, _): .invalidate(others)
-            case .keepParts, .freshened, .nothing: self
+            case .keepParts, .freshened, .withdrawn, .nothing: self
             }
         }
     }
@@ -137,21 +145,32 @@ extension Revalidation {
         if response.isOfUnknownCaller { return .nothing }
         guard mayStore, lookup.wishes.contains(.http) else { return .nothing }
         if response.status == 206 { return parts(head, body).map { .keepParts($0, body) } ?? .nothing }
-        return head.stored(for: lookup.request).map { .store($0, body) } ?? .nothing
+        if let stored = head.stored(for: lookup.request) { return .store(stored, body) }
+        return isWithdrawn(by: response) ? .withdrawn : .nothing
+    }
+
+    /// Whether the response, asked for because of a stored one, says that there is no such picture any more. A load shows
+    /// what it has stored whatever the server says.
+    func isWithdrawn(by response: Response) -> Bool {
+        stored != nil && lookup.wishes.contains(.http) && !lookup.wishes.contains(.refreshesLoad)
+            && !response.isOfUnknownCaller && CacheRules.withdraws(status: response.status)
     }
 
     private func invalidation(by head: ResponseHead, _ body: Bytes) -> Outcome {
-        let (url, response) = (lookup.request.url, head.response)
+        let response = head.response
+        // Behind a redirect only the host that has answered speaks of its URLs.
+        let url = response.url
         let resolve = { (reference: String) -> String? in
             URLReference.resolve(reference, against: url).flatMap { URLReference.sameOrigin($0, url) ? $0 : nil }
         }
         let others = CacheRules.alsoInvalidated(by: response.fields, resolve: resolve)
-        guard lookup.wishes.contains(.http), !response.isOfUnknownCaller,
+        let all = url == lookup.request.url ? others : others + [url]
+        guard lookup.wishes.contains(.http), !response.isOfUnknownCaller, url == lookup.request.url,
             let get = CacheRules.answeredGET(
                 lookup.request, status: response.status, fields: response.fields, resolve: resolve),
             let made = head.stored(for: get)
-        else { return .invalidate(others) }
-        return .invalidate(others, stored: made, body)
+        else { return .invalidate(all) }
+        return .invalidate(all, stored: made, body)
     }
 
     /// Whether the body is identical to the stored one (U4).
@@ -176,6 +195,7 @@ extension Revalidation {
                 for key in lookup.keys(ofURL: url) { disk.remove(key) }
             }
             if let response, let body { write(entry(of: response, body), body) }
+        case .withdrawn: if let stored { disk.remove(stored.key) }
         case .nothing: break
         }
         // A response that is written releases the claim afterwards, so that other processes find the entry.

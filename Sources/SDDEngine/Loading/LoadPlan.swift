@@ -47,8 +47,9 @@ package struct LoadPlan: Sendable {
             self.request = request
             switch request {
             case .success(let made):
-                failedKey =
-                    url.isEmpty ? "" : made.transfer.url.hasUserinfo ? made.transfer.url.textWithoutUserinfo : url
+                // What fails for a part of the body, or another method, says nothing of the picture.
+                let isKnown = !url.isEmpty && made.transfer.asksForWhole
+                failedKey = !isKnown ? "" : made.transfer.url.hasUserinfo ? made.transfer.url.textWithoutUserinfo : url
                 asker = FailedURLAsker(made)
             case .failure:
                 failedKey = url
@@ -114,7 +115,7 @@ package struct LoadPlan: Sendable {
     func refreshing(_ request: DownloadRequest, isShown: Bool) -> HTTPCacheLookup? {
         guard let refreshed else { return nil }
         // A server cannot revalidate a body that the application has changed.
-        var wishes: HTTPCacheLookup.Wishes = request.bodyWork == nil ? .http : []
+        var wishes: HTTPCacheLookup.Wishes = request.bodyWork == nil ? [.http, .refreshesLoad] : []
         if isShown { wishes.insert(.ignoresCached) }
         return HTTPCacheLookup(refreshed.cache, request.transfer, wishes, key: refreshed.key)
     }

@@ -15,7 +15,7 @@ extension RequestDefaults {
         _ options: RequestOptions, _ form: DecodeOptions?, _ caches: LoadCaches, _ url: ImageURL
     ) -> MemorySearch? {
         guard options.isSubset(of: .ofSimpleLoads), !usesHTTPCache, !changesRequests, !url.hasUserinfo,
-            url.scheme != .data, url.scheme != .file
+            url.scheme != .data, url.scheme != .file, asksForWhole
         else { return nil }
         // Without a transport for its scheme the load fails.
         if url.scheme == .other, (try? appTransport(for: url)) == nil { return nil }
@@ -63,6 +63,8 @@ extension RequestDefaults {
         guard let caches = load.caches, !defaults.usesHTTPCache, !spec.options.contains(.useHTTPCache) else {
             return plan
         }
+        // Who asks for a part of the body, or by another method, neither gets what caches have nor fills them.
+        guard first.transfer.asksForWhole else { return plan }
         let url = first.transfer.url
         // A data: URL does not change, and no server could revalidate it.
         if url.scheme == .data { plan.options.remove(.refreshCached) }

@@ -47,6 +47,8 @@ package struct RequestDefaults: Sendable {
         let options: TransferOptions
         /// The identity that requests without header fields and options of their own present.
         let identity: RequestIdentity
+        /// `HTTPRequest.asksForWhole` of such requests.
+        let asksForWhole: Bool
 
         init(_ values: Values) {
             self.values = values
@@ -58,8 +60,9 @@ package struct RequestDefaults: Sendable {
             transfer.credential = values.credential
             transfer.proxyUserinfo = values.proxyUserinfo
             options = TransferOptions(transfer)
-            identity = RequestIdentity(
-                of: HTTPRequest(url: ImageURL(key: ""), headers: values.headers, options: options))
+            let plain = HTTPRequest(url: ImageURL(key: ""), headers: values.headers, options: options)
+            identity = RequestIdentity(of: plain)
+            asksForWhole = plain.asksForWhole
         }
     }
 
@@ -172,6 +175,7 @@ extension RequestDefaults {
 
 extension RequestDefaults {
     var identity: RequestIdentity { storage.identity }
+    var asksForWhole: Bool { storage.asksForWhole }
     /// Whether `modifiers` has a function that changes requests.
     package var changesRequests: Bool { storage.changesRequests }
     /// The work on bodies of `modifiers`.

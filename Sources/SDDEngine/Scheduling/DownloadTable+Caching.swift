@@ -42,7 +42,7 @@ extension DownloadTable {
 
     private func prepare(_ job: Job<Recipient>, for revalidation: Revalidation) {
         var request = job.original
-        for field in revalidation.conditions.fields { request.headers.set(field.name, to: field.value) }
+        request.conditions = revalidation.question
         request.resume = revalidation.part?.point
         job.request = request
     }
@@ -97,6 +97,8 @@ extension DownloadTable {
         guard let caching = job.caching, let revalidation = caching.revalidation else { return head }
         switch revalidation.verdict(on: head) {
         case .asItIs:
+            // An error needs no body, and mostly nobody takes it.
+            if head.response.status >= 400, revalidation.isWithdrawn(by: head.response) { caching.outcome = .withdrawn }
             // Save the body as it arrives, in case the transfer breaks off.
             if revalidation.resumes { caching.saver = revalidation.saver(for: head) }
             return head
@@ -239,9 +241,16 @@ extension DownloadTable {
         }
     }
 
+    /// Whether the job's body is what any load of its URL would get: complete, and of a response that all accept.
+    private func isForAll(_ job: Job<Recipient>) -> Bool {
+        guard !job.isEndUnproven, job.original.asksForWhole else { return false }
+        return job.head.map { $0.response.status != 206 && Acceptance.standard.takes(status: $0.response.status) }
+            ?? true
+    }
+
     /// Gives the images of a download to the memory levels of its loads.
     mutating func keepPixels(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Recipient>) {
-        if job.isEndUnproven || job.head?.response.isOfUnknownCaller == true { return }
+        guard isForAll(job), job.head?.response.isOfUnknownCaller != true else { return }
         var last: PictureKeeper?
         job.handlers.forEach { handler in
             guard let keeper = handler.pixelKeeper, let position = forms.position(of: handler.form),
@@ -257,7 +266,7 @@ extension DownloadTable {
     /// Gives the body to the handler's keeper of originals, each of which gets it once, when it has proved to be an image
     /// or no caller asked for a decode.
     mutating func keepOriginal(of job: Job<Recipient>, for handler: Handler, image: Image? = nil) {
-        guard let keeper = handler.keeper, let body = job.body, !job.isEndUnproven,
+        guard let keeper = handler.keeper, let body = job.body, isForAll(job),
             !job.kept.contains(where: { $0.isSame(as: keeper) })
         else { return }
         // Two loads with different cache levels on the same disk write the original only once.

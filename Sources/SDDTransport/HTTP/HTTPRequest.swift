@@ -19,6 +19,17 @@ package struct HTTPRequest: Sendable {
         var resume: ResumePoint?
         var cookies: [String]?
         var authorization: Authorization?
+        var conditions: Conditions?
+    }
+
+    /// Conditional fields (RFC 9110 §13.1) that ask whether a stored response is still good. They are sent to the URL alone
+    /// that the response came from: a validator of one host tells another one who is asking.
+    package struct Conditions: Sendable {
+        let url: String
+        let fields: HTTPFields
+
+        /// - Parameter url: Without user and password.
+        package init(url: String, fields: HTTPFields) { (self.url, self.fields) = (url, fields) }
     }
 
     private final class Rare: Sendable {
@@ -100,6 +111,14 @@ package struct HTTPRequest: Sendable {
         get { storage.parts.rare?.parts.cookies }
         set { rare.cookies = newValue }
     }
+    /// Of the fields of this request only while it has the URL of the conditions.
+    package var conditions: Conditions? {
+        get { storage.parts.rare?.parts.conditions }
+        set {
+            rare.conditions = newValue
+            addConditions()
+        }
+    }
     /// The Authorization field that the transport adds, because the server has accepted the password before. Set anew
     /// for each hop.
     var authorization: Authorization? {
@@ -140,6 +159,29 @@ extension HTTPRequest {
         case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
         default: false
         }
+    }
+
+    /// Whether the response to the request is the whole picture of its URL, for any request: a GET without a range and
+    /// without conditions of the application's.
+    package var asksForWhole: Bool {
+        method == "GET" && !headers.fields.contains { Self.isOfPart($0.name) }
+    }
+
+    /// Whether a header field asks for a part of a body, or only for a changed one.
+    private static func isOfPart(_ name: String) -> Bool {
+        switch name.utf8.first {
+        case UInt8(ascii: "R"), UInt8(ascii: "r"): HTTPFields.isSameName(name, "Range")
+        case UInt8(ascii: "I"), UInt8(ascii: "i"):
+            name.utf8.count > 3 && HTTPFields.isSameName(String(name.prefix(3)), "If-")
+        default: false
+        }
+    }
+
+    /// Adds the conditions if the request has their URL, and removes them if it has another.
+    mutating func addConditions() {
+        guard let conditions else { return }
+        let isTheirs = url.textWithoutUserinfo == conditions.url
+        for field in conditions.fields.fields { headers.set(field.name, to: isTheirs ? field.value : nil) }
     }
 
     /// Returns the request's own limit on the body, or `standard` if it has none.

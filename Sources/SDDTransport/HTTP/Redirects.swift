@@ -57,6 +57,7 @@ struct Redirects {
 
         var next = request
         next.url = try Self.checked(to.url, host: host)
+        next.addConditions()
         if request.url.scheme == .https && next.url.scheme == .http {
             guard allowsDowngrade else { throw .redirectDowngrade(host: host) }
             next.headers.set("Referer", to: nil)
