@@ -43,12 +43,14 @@ SDD_BEGIN_DECLS
  *
  * IDENTITY. A response to one user is not delivered to another. Requests and loads that present an
  * identity have entries of their own, under keys that sdd_cache_key() does not give. The identity
- * consists of the headers Authorization, Cookie and Proxy-Authorization, a credential, user and
- * password in the URL or in sdd_network_options.proxy, cookies of the downloader for the URL's
- * host, and unverified certificates. The server names further differences in Vary (RFC 9110 section
- * 12.5.5). A response to cookies that were set while the request was running is not stored. No file
- * contains such a secret: it contains keyed hashes instead, made with 32 random bytes in the file
- * `key` of the directory, mode 0600.
+ * consists of the headers Authorization, Cookie, Host and Proxy-Authorization, a credential, user
+ * and password in the URL or in sdd_network_options.proxy, cookies of the downloader for the URL's
+ * host, unverified certificates and a ca_file of the request. What a downloader's configuration
+ * trusts is not part of it (ca_file, ca_path, resolve, unix_socket_path, public_addresses_only):
+ * downloaders that trust more or less than others need a cache of their own. The server names
+ * further differences in Vary (RFC 9110 section 12.5.5). A response to cookies that were set while
+ * the request was running is not stored. No file contains such a secret: it contains keyed hashes
+ * instead, made with 32 random bytes in the file `key` of the directory, mode 0600.
  *
  * THE HTTP CACHE is used by downloaders with sdd_downloader_config.http_cache and by requests with
  * SDD_OPTION_USE_HTTP_CACHE. GET requests are answered from the disk of the downloader's cache, and
@@ -62,7 +64,10 @@ SDD_BEGIN_DECLS
  * request for several ranges, or with a condition (If-None-Match, If-Modified-Since and the like)
  * of its own, bypasses the HTTP cache. A request's own Cache-Control asks for less or more than the
  * rules say: "no-cache", "no-store", "max-stale=3600", "only-if-cached" (SDD_ERROR_NOT_CACHED on a
- * miss). sdd_result.origin tells what happened.
+ * miss). A stored response goes when the server, asked about it, sends another one that is not
+ * stored, such as a 410 or one with "no-store", and when an unsafe request for its URL succeeds
+ * (RFC 9111 section 4.4): that of the same identity, and that without one. sdd_result.origin tells
+ * what happened.
  */
 
 /** Levels of a cache. */
