@@ -139,6 +139,7 @@ static sdd_status spoil_draft(sdd_draft *draft, void *user_data)
     REFUSES(sdd_draft_set_method, (draft, "G T"), INVALID, "method: \"G T\" is no token");
     REFUSES(sdd_draft_set_header, (draft, "A:", "b"), INVALID, "name: \"A:\" is no token");
     REFUSES(sdd_draft_set_header, (draft, "A", "b\r\n"), INVALID, "value: it must be UTF-8");
+    REFUSES(sdd_draft_set_header, (draft, "content-length", "3"), INVALID, "name: content-length cannot be set");
     REFUSES(sdd_draft_set_body, (draft, "x", 1), INVALID, "size: the method GET has no body");
     REFUSES(sdd_draft_set_body, (draft, NULL, 1), INVALID, "data: NULL");
     CHECK(strstr(sdd_draft_url(draft), "/ok") != NULL);
@@ -189,6 +190,7 @@ static void rules(void)
     char text[4] = "old";
     REFUSES(sdd_set_header, (downloader, "", "x"), INVALID, "name: \"\" is no token");
     REFUSES(sdd_set_header, (downloader, "X", "\x7f"), INVALID, "value: it must be UTF-8");
+    REFUSES(sdd_set_header, (downloader, "Transfer-Encoding", "chunked"), INVALID, "name: Transfer-Encoding cannot be set");
     REFUSES(sdd_get_header, (downloader, "X", NULL, 1, NULL), INVALID, "buffer: NULL");
     REFUSES(sdd_get_header, (downloader, "X", text, 4, NULL), SDD_ERROR_NOT_FOUND, "name: ");
     REFUSES(sdd_get_header, (downloader, "Accept", text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL,

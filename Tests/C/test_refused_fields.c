@@ -12,6 +12,7 @@ static char text_of_70000[70001];
 static const char *const none[] = { NULL }, *const wrong[] = { "example.org:80" }, *const odd[] = { "10.0.0.0/99" };
 static const char *const urls[65] = { "http://127.0.0.1/", "http://127.0.0.1/" };
 static const sdd_header no_name = { "a b", "c" }, no_value = { "a", "\n" };
+static const sdd_header a_length = { "Content-Length", "3" }, a_coding = { "transfer-encoding", "chunked" };
 static const sdd_transform resize = SDD_TRANSFORM_INIT;
 static const sdd_transform flip = { .struct_size = sizeof flip, .kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL };
 static const sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
@@ -125,6 +126,8 @@ static void requests(void)
     WRONG(sdd_transfer_options, headers, NULL, given.header_count = 2);
     WRONG(sdd_transfer_options, headers, &no_name, given.header_count = 1);
     WRONG(sdd_transfer_options, headers, &no_value, given.header_count = 1);
+    WRONG(sdd_transfer_options, headers, &a_length, given.header_count = 1);
+    WRONG(sdd_transfer_options, headers, &a_coding, given.header_count = 1);
     WRONG(sdd_transfer_options, header_count, 1001, given.headers = &no_name);
     WRONG(sdd_transfer_options, max_attempts, 1001);
     WRONG(sdd_transfer_options, max_redirects, 1001);

@@ -223,7 +223,9 @@ SDD_ENUM(sdd_priority) {
 
 /** One header field of a request. Fixed for ever: it has no struct_size. */
 typedef struct sdd_header {
-    const char *SDD_NULLABLE name; /* an HTTP token, RFC 9110 section 5.1 */
+    /* An HTTP token, RFC 9110 section 5.1. A request cannot set Content-Length and
+       Transfer-Encoding: the library sends the one that fits the body. */
+    const char *SDD_NULLABLE name;
     /* Without CR, LF or NUL; NULL removes the downloader's field of that name. */
     const char *SDD_NULLABLE value;
 } sdd_header;

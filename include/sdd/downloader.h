@@ -105,15 +105,16 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
  * (sdd_get_header() shows it).
  *
  * @param downloader NULL: the shared one.
- * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied.
+ * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied. Not
+ *     "Content-Length" or "Transfer-Encoding": the library sends the one that fits the body.
  * @param value Text without control characters other than TAB (RFC 9110 section 5.5). Copied. NULL
  *     removes the field, and it is no longer sent, except "Host" (RFC 9110 section 7.2), which is
  *     then the URL's, and "Accept-Encoding", which then lists the codings that the library unpacks.
  *     Set "Accept-Encoding" to "identity" to ask for a body that is not packed; see also
  *     SDD_OPTION_BODY_AS_SENT.
  * @return SDD_OK, also if there was nothing to remove; SDD_ERROR_INVALID_ARGUMENT for a name or
- *     value that HTTP does not allow; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES if
- *     the shared downloader cannot be created.
+ *     value that is not allowed; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES if the
+ *     shared downloader cannot be created.
  * Thread: any.
  */
 SDD_API sdd_status sdd_set_header(sdd_downloader *SDD_NULLABLE downloader,

@@ -152,7 +152,8 @@ SDD_ENUM(sdd_detail) {
     SDD_DETAIL_OPERATION_CLOSED = 200001, /* submitted after sdd_downloader_close() */
     /* An option bit that has no meaning to the call, or is unknown: the message names it. */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002,
-    SDD_DETAIL_OPERATION_BAD_HEADER = 200003, /* a header name or value that HTTP does not allow */
+    /* A header name or value that HTTP does not allow, or a name that sdd_header excludes. */
+    SDD_DETAIL_OPERATION_BAD_HEADER = 200003,
     SDD_DETAIL_OPERATION_BAD_METHOD = 200004, /* the method is not an HTTP token */
     SDD_DETAIL_OPERATION_BAD_BODY = 200005, /* body NULL with a size, or a body with GET or HEAD */
     /* libcurl could not create the transfer, or no descriptor was left for a copy of sink_fd. */

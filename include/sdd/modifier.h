@@ -157,7 +157,8 @@ SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft,
 /**
  * Sets a header field of a draft, in place of all fields with that name; value NULL removes them.
  *
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow, and for
+ *     Content-Length and Transfer-Encoding, of which the library sends the one that fits the body.
  * Thread: the modifier's.
  */
 SDD_API sdd_status sdd_draft_set_header(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name,

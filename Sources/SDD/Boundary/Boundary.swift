@@ -147,12 +147,21 @@ func headerValue(_ string: UnsafePointer<CChar>?) -> String? {
     return String(validating: bytes, as: UTF8.self)
 }
 
-/// Reads a header field to set, or to remove if `value` is NULL.
+/// The fields that say where a body ends (RFC 9112 §6). The library sends them; one that does not fit the body would
+/// give later requests on the connection the responses of others.
+private let framing = ["Content-Length", "Transfer-Encoding"]
+
+/// Reads a header field of requests to set, or to remove if `value` is NULL.
 func headerField(
     _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ namePlace: Place, _ valuePlace: Place
 ) throws(Refusal) -> (name: String, value: String?) {
     guard let token = headerName(name) else { throw noToken(name, namePlace) }
     guard let value else { return (token, nil) }
+    guard !framing.contains(where: { HTTPFields.isSameName($0, token) }) else {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, namePlace,
+            "\(token) cannot be set: the library sends the one that fits the body")
+    }
     guard let text = headerValue(value) else { throw noFieldValue(valuePlace) }
     return (token, text)
 }
