@@ -106,6 +106,34 @@ CASE(an_image_without_bytes_is_encoded)
     free(file);
 }
 
+/* What a cache keeps outlives the memory that the application has lent for one image. */
+CASE(z15_an_image_in_lent_memory_is_copied)
+{
+    static const sdd_pixel_format formats[] = { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGB8_PLANAR };
+    OWNED_CACHE c = open_default();
+    OWNED_BYTES picture = fixture_bytes("png/rgb8.png");
+    for (int i = 0; i < 2; i++) {
+        static uint8_t lent[19 * 13 * 4];
+        sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+        sdd_image *expected = NULL, *image = NULL;
+        decode.pixel_format = formats[i];
+        decode.colour = SDD_COLOUR_SRGB;
+        CHECK_STATUS(sdd_image_decode(sdd_bytes_data(picture), sdd_bytes_size(picture), &decode, &expected), SDD_OK);
+        decode.pixels = lent;
+        decode.pixels_size = sizeof lent;
+        CHECK_STATUS(sdd_image_decode(sdd_bytes_data(picture), sdd_bytes_size(picture), &decode, &image), SDD_OK);
+        CHECK(sdd_image_pixels(image) == lent);
+        put(c.cache, KEY, image, NULL);
+        memset(lent, 0, sizeof lent);
+        image = sdd_cache_memory_image(c.cache, KEY);
+        CHECK_EQUAL(image_info(image).pixels_size, image_info(expected).pixels_size);
+        CHECK(memcmp(sdd_image_pixels(image), sdd_image_pixels(expected), image_info(expected).pixels_size) == 0);
+        CHECK(image_info(image).format == SDD_IMAGE_FORMAT_PNG && sdd_image_bytes(image) != NULL);
+        sdd_image_release(expected);
+        sdd_image_release(image);
+    }
+}
+
 CASE(the_levels_are_separate)
 {
     OWNED_CACHE c = open_default();

@@ -53,6 +53,34 @@ CASE(encoding_is_a_request)
     CHECK_ENDED(&r, SDD_OK, 0);
 }
 
+/* A request may outlive the memory that the application has lent for the image. */
+CASE(z15_an_image_in_lent_memory_is_encoded)
+{
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    sdd_bytes *expected = NULL, *png = NULL;
+    static uint8_t lent[600 * 600 * 4];
+    sdd_image *image = big_image();
+    sdd_encode_options encode = SDD_ENCODE_OPTIONS_INIT;
+    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    encode.format = SDD_IMAGE_FORMAT_PNG;
+    CHECK_STATUS(sdd_image_encode(image, &encode, &png), SDD_OK);
+    sdd_image_release(image);
+    decode.pixels = lent;
+    decode.pixels_size = sizeof lent;
+    CHECK_STATUS(sdd_image_decode(sdd_bytes_data(png), sdd_bytes_size(png), &decode, &image), SDD_OK);
+    CHECK_STATUS(sdd_image_encode(image, &encode, &expected), SDD_OK);
+    begin_encoding(&r, image, downloader, &encode);
+    sdd_image_release(image);
+    memset(lent, 0, sizeof lent);
+    record_wait(&r);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_EQUAL(sdd_bytes_size(r.bytes), sdd_bytes_size(expected));
+    CHECK(memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(expected), sdd_bytes_size(expected)) == 0);
+    sdd_bytes_release(expected);
+    sdd_bytes_release(png);
+}
+
 CASE(encoding_fails_like_the_blocking_call)
 {
     record r = RECORD_INIT;

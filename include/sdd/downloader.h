@@ -372,7 +372,8 @@ SDD_API sdd_status sdd_downloader_idle_wait(sdd_downloader *SDD_NULLABLE downloa
  *
  * @param downloader The downloader whose decode threads encode, after bodies of higher priority,
  *     and that delivers the end. NULL: the shared one.
- * @param image Retained until the end. Its pixels are encoded; the bytes it came from are not used.
+ * @param image Retained until the end; pixels in memory that sdd_decode_options.pixels has lent are
+ *     copied. Its pixels are encoded; the bytes it came from are not used.
  * @param options Copied. NULL: the defaults.
  * @param completed Receives a result with the encoded bytes (no image, no url, no response), or
  *     with the failure that sdd_image_encode() would give. May be NULL only with

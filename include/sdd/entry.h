@@ -45,7 +45,9 @@ SDD_BEGIN_DECLS
 typedef struct sdd_cache_item {
     size_t struct_size;
     const char *SDD_NULLABLE key;      /* copied; required */
-    sdd_image *SDD_NULLABLE image;     /* retained; NULL: nothing is stored in memory */
+    /* Retained; pixels in memory that sdd_decode_options.pixels has lent are copied. NULL: nothing
+       is stored in memory. */
+    sdd_image *SDD_NULLABLE image;
     sdd_bytes *SDD_NULLABLE bytes;     /* retained; not checked */
     sdd_bytes *SDD_NULLABLE extended;  /* the application's own data: sdd_result.extended */
     sdd_cache_levels levels;           /* one of SDD_CACHE_ */

@@ -281,6 +281,12 @@ func coded<Value>(_ work: () throws(CoderError) -> Value) throws(Refusal) -> Val
     try refusing({ Refusal(DownloadError($0)) }, work)
 }
 
+/// Returns an image that the library may keep beyond a call, when the memory that an application has lent for it is no
+/// longer valid.
+func keepable(_ image: Image) throws(Refusal) -> Image {
+    try coded { () throws(CoderError) in try image.outlivingLentMemory() }
+}
+
 /// Returns the pixels of an image, and decodes them now if necessary.
 func decoded(_ image: Image) throws(Refusal) -> PixelBuffer {
     try coded { () throws(CoderError) in try image.decoded() }

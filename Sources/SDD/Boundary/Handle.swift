@@ -37,9 +37,10 @@ enum Handle {
         handle.map { Unmanaged<Bytes>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
     }
 
-    /// Takes over a reference to an image that the application passes to the library.
+    /// Takes over a reference to an image that the application passes to the library for good.
     static func takenOverImage(_ handle: OpaquePointer?) -> Image? {
-        handle.map { Unmanaged<Image>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
+        let image = handle.map { Unmanaged<Image>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
+        return image.flatMap { try? $0.outlivingLentMemory() }
     }
 
     // Safety: the library's header requires that the caller holds or borrows a reference to the object.

@@ -24,7 +24,8 @@ public func sdd_downloader_encode(
         guard let image = Handle.image(image) else { throw .null("image") }
         guard completed != nil || client.downloader.isAppDriven else { throw nobodyToTell("completed") }
         let options = try encodeOptions(options)
-        let request = WorkLookup.request(named: "encode") { encoded(image, options) }
+        let kept = try keepable(image)
+        let request = WorkLookup.request(named: "encode") { encoded(kept, options) }
         return try client.submit(request, RequestCallbacks(key: nil, completed, userData, free))
     }
 }

@@ -258,7 +258,7 @@ func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
             "\(image.isPreview ? "a preview" : "an image of which rows are missing") is not stored")
     }
     return CacheItem(
-        key: try cacheKey(given.key, "sdd_cache_item.key"), image: image, bytes: bytes,
+        key: try cacheKey(given.key, "sdd_cache_item.key"), image: try image.map(keepable), bytes: bytes,
         extended: Handle.bytes(given.extended),
         levels: try cacheLevels(given.levels, "sdd_cache_item.levels"))
 }

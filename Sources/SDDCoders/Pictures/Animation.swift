@@ -173,7 +173,7 @@ extension Image {
     package func shareable(as format: PixelFormat?) throws(CoderError) -> PixelBuffer {
         let pixels = try decoded()
         let wanted = format ?? pixels.format
-        if pixels.format == wanted { return pixels.memory.isLent ? try pixels.copy(rows: pixels.height) : pixels }
+        if pixels.format == wanted { return pixels.memory.isLent ? try pixels.copy(in: .library) : pixels }
         return try PixelConverter(pixels.straightCopy(isNarrow: wanted.source == .rgba8), to: wanted).make()
     }
 

@@ -153,5 +153,16 @@ package final class Image: Sendable {
         return image
     }
 
+    /// Returns the picture for a keeper that the application cannot see: itself, or, if its pixels lie in memory that the
+    /// application has lent, a copy with memory of its own.
+    package func outlivingLentMemory() throws(CoderError) -> Image {
+        guard let pixels = ready, pixels.memory.isLent else { return self }
+        let image = Image(
+            pixels: try pixels.copy(in: pixels.memory.forPreview), format: format, bytes: bytes, facts: facts,
+            form: form.ofTheLibrary, goodRows: goodRows, isPreview: isPreview, animation: animation, colour: colour)
+        if let keptFor { image.keep(for: keptFor) }
+        return image
+    }
+
     private var isTransposed: Bool { form.isTurned(by: facts?.orientation ?? 1) }
 }

@@ -7,6 +7,13 @@ extension PixelBuffer {
         return copy
     }
 
+    /// Returns a copy of all planes, in other memory.
+    func copy(in memory: PixelMemory) throws(CoderError) -> PixelBuffer {
+        let copy = try Self.make(width: width, height: height, format, in: memory)
+        copy.copyRows(height * format.planeCount, of: self)
+        return copy
+    }
+
     /// Copies the first `count` rows of `source`.
     /// - Parameter source: of the same width and format, with at least `count` rows.
     func copyRows(_ count: Int, of source: PixelBuffer) {
