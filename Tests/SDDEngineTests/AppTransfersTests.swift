@@ -32,7 +32,9 @@ import Testing
             TransferID(number), status: status, fields: Sample.fields(type: "image/png"), expectedBytes: expected)
     }
 
-    private func receive(_ bytes: [UInt8], _ number: UInt64 = 1) throws -> (events: [TransferEvent], isTooLarge: Bool) {
+    private func receive(_ bytes: [UInt8], _ number: UInt64 = 1) throws -> (
+        events: [TransferEvent], error: TransportError?
+    ) {
         try bytes.withUnsafeBytes { try transfers.received(TransferID(number), $0) }
     }
 
@@ -132,7 +134,7 @@ import Testing
         }
         #expect(head.response.status == 206 && head.expectedBytes == 5 && head.response.url == "archive:a")
         #expect(head.response.fields.mimeType == "image/png")
-        #expect(first.events.count == 1 && !first.isTooLarge && count == 5)
+        #expect(first.events.count == 1 && first.error == nil && count == 5)
         #expect(id == TransferID(1) && body(of: end) == [1, 2, 3, 4, 5])
         #expect(transferEnd.response === head.response && transferEnd.timings.total == 7000)
     }
@@ -186,22 +188,22 @@ import Testing
     @Test func theLargestBodyIsTakenAndOneByteMoreEndsTheTransfer() throws {
         // given
         try start(1)
-        #expect(try !receive(Array(repeating: 0, count: 10)).isTooLarge)
+        #expect(try receive(Array(repeating: 0, count: 10)).error == nil)
         // when, then
         #expect(try body(of: finish(1))?.count == 10)
         try start(2)
         _ = try receive(Array(repeating: 0, count: 10), 2)
-        let (events, isTooLarge) = try receive([1], 2)
-        #expect(isTooLarge && failure(of: events) == .bodyTooLarge)
+        let (events, error) = try receive([1], 2)
+        #expect(error?.kind == .bodyTooLarge && failure(of: events) == .bodyTooLarge)
         #expect(throws: AppTransfers.Refusal.unknown) { try finish(2) }
     }
 
     @Test func moreBytesThanAnnouncedAreAnError() throws {
         try start()
         _ = try respond(expected: 3)
-        #expect(try !receive([1, 2, 3]).isTooLarge)
-        let (events, isTooLarge) = try receive([4])
-        #expect(isTooLarge && failure(of: events) == .notHTTP)
+        #expect(try receive([1, 2, 3]).error == nil)
+        let (events, error) = try receive([4])
+        #expect(error?.kind == .notHTTP && failure(of: events) == .notHTTP)
         #expect(throws: AppTransfers.Refusal.unknown) { try finish() }
     }
 
@@ -229,13 +231,13 @@ import Testing
     @Test func aBodyWhereNoneIsAllowedIsAnError() throws {
         try start()
         _ = try respond(status: 304, expected: 3)
-        let (events, isTooLarge) = try receive([1, 2, 3, 4])
-        #expect(isTooLarge && failure(of: events) == .notHTTP)
+        let (events, error) = try receive([1, 2, 3, 4])
+        #expect(error?.kind == .notHTTP && failure(of: events) == .notHTTP)
     }
 
     @Test func emptyDataIsAccepted() throws {
         try start()
-        #expect(try !receive([]).isTooLarge)
+        #expect(try receive([]).error == nil)
         #expect(try body(of: finish()) == [])
     }
 

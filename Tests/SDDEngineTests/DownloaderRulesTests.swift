@@ -167,8 +167,8 @@ import Testing
         #expect(commands().isEmpty)
         #expect(appTransport.called == [.start(1, url: "http://host/a", .normal)])
         try downloader.appResponded(1, status: 206, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
-        let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
-        #expect(isTaken)
+        let refused = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
+        #expect(refused == nil)
         try downloader.appFinished(1, nil)
         #expect(callbacks.waitUntilReleased())
         #expect(callbacks.record.results.first?.bytes?.count == 3)
@@ -184,8 +184,8 @@ import Testing
         let recorders = (0..<3).map { _ in RecordingCallbacks() }
         try submit(downloader, appTransport, recorders[0])
         _ = commands()
-        let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
-        #expect(!isTaken && recorders[0].waitUntilReleased())
+        let refused = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
+        #expect(refused?.kind == .bodyTooLarge && recorders[0].waitUntilReleased())
         #expect(recorders[0].record.results.first?.error?.code == .bodyTooLarge)
         try submit(downloader, appTransport, recorders[1])
         _ = commands()

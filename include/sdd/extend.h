@@ -145,8 +145,9 @@ SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_stat
  * Appends bytes to the body of a transfer.
  *
  * @param data Copied.
- * @return As sdd_transfer_respond(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes or
- *     expected_bytes, and the transfer has ended.
+ * @return As sdd_transfer_respond(). The transfer has ended, without a call of `cancel`, with
+ *     SDD_ERROR_BODY_TOO_LARGE: over max_body_bytes or expected_bytes; SDD_ERROR_SINK: the
+ *     request's sink cannot be written; SDD_ERROR_NO_RESOURCES.
  * Thread: any, one at a time for one transfer.
  */
 SDD_API sdd_status sdd_transfer_write(sdd_transfer transfer, const void *SDD_NULLABLE data,

@@ -59,11 +59,15 @@ public func sdd_transfer_write(
 ) -> sdd_status {
     status { () throws(Refusal) in
         try checkBytes(data, size, "data")
-        var isTaken = true
+        var error: TransportError?
         try answer(transfer) { downloader, id throws(AppTransfers.Refusal) in
-            isTaken = try downloader.appReceived(id, UnsafeRawBufferPointer(start: data, count: size))
+            error = try downloader.appReceived(id, UnsafeRawBufferPointer(start: data, count: size))
         }
-        guard isTaken else {
+        switch error?.kind {
+        case nil: break
+        case .sinkNotWritable: throw Refusal(SDD_ERROR_SINK, "data", "the request's sink cannot be written")
+        case .noResources: throw .noMemory("data")
+        default:
             throw Refusal(
                 SDD_ERROR_BODY_TOO_LARGE, "size", "the body is over max_body_bytes or expected_bytes with these \(size)"
             )

@@ -10,11 +10,13 @@ extension Downloader {
             try appTransfers.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
     }
 
-    /// - Returns: false if the body exceeds max_body_bytes, which has ended the transfer.
-    package func appReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(AppTransfers.Refusal) -> Bool {
-        let (reports, isTooLarge) = try unsafe appTransfers.received(TransferID(id), data)
+    /// - Returns: The error with which the data has ended the transfer, if it has.
+    package func appReceived(
+        _ id: UInt64, _ data: UnsafeRawBufferPointer
+    ) throws(AppTransfers.Refusal) -> TransportError? {
+        let (reports, error) = try unsafe appTransfers.received(TransferID(id), data)
         answered(reports)
-        return !isTooLarge
+        return error
     }
 
     package func appFinished(_ id: UInt64, _ error: TransportError?) throws(AppTransfers.Refusal) {

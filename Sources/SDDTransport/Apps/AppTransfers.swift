@@ -347,10 +347,12 @@ extension AppTransfers {
         return .response(id, head)
     }
 
-    /// Takes data of the body. If it is too large, the transport is not cancelled, but told by the result.
+    /// Takes data of the body.
+    /// - Returns: An error if the data has ended the transfer. The transport is told by that, and not cancelled: this is
+    ///   not `sdd-net`.
     package func received(
         _ id: TransferID, _ data: UnsafeRawBufferPointer
-    ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
+    ) throws(Refusal) -> (events: [TransferEvent], error: TransportError?) {
         let outcome = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?, Transfer) in
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             let now = time.monotonicMicroseconds()
@@ -360,7 +362,7 @@ extension AppTransfers {
             transfers.schedule(transfer, id, at: transfer.nextLook(at: now))
             if let error = append(data, to: transfer) {
                 _ = transfers.remove(id)
-                taken.isTooLarge = [.bodyTooLarge, .notHTTP].contains(error.kind)
+                taken.error = error
                 taken.events.append(.finished(id, failedEnd(of: transfer, error)))
                 return (taken, nil, transfer)
             }
@@ -370,16 +372,21 @@ extension AppTransfers {
             return (taken, isWanted ? transfer.request.sink : nil, transfer)
         }
         var taken = outcome.0
-        guard let sink = outcome.1, let base = data.baseAddress else { return (taken.events, taken.isTooLarge) }
+        guard let sink = outcome.1, let base = data.baseAddress else { return (taken.events, taken.error) }
         // No lock is held, because answers for one transfer come one at a time.
         switch sink.write(base, count: data.count) {
         case .written: break
         case .waits: sinkWaits(id)
-        case .failed(let code): taken.events += failed(id, .sinkNotWritable(systemError: code))
+        case .failed(let code):
+            let error = TransportError.sinkNotWritable(systemError: code)
+            taken.error = error
+            if let transfer = transfers.withLock({ $0.remove(id) }) {
+                taken.events.append(.finished(id, failedEnd(of: transfer, error)))
+            }
         }
         // The transfer is kept alive until here, without the lock; see `finished`.
         withExtendedLifetime(outcome.2) {}
-        return (taken.events, false)
+        return (taken.events, taken.error)
     }
 
     /// True if an answer needs a look at the clocks before the time that `sdd-net` knows, so that its loop must turn.
@@ -401,7 +408,7 @@ extension AppTransfers {
 
     private struct Taken {
         var events: [TransferEvent] = []
-        var isTooLarge = false
+        var error: TransportError?
     }
 
     /// - Returns: The error if the data is refused.
@@ -413,12 +420,6 @@ extension AppTransfers {
         transfer.count = total
         guard let base = data.baseAddress, transfer.request.sink == nil else { return nil }
         return transfer.body.append(base, count: data.count) ? nil : .noMemoryForBody
-    }
-
-    private func failed(_ id: TransferID, _ error: TransportError) -> [TransferEvent] {
-        guard let transfer = transfers.withLock({ $0.remove(id) }) else { return [] }
-        transfer.appTransport.cancel(id)
-        return [.finished(id, failedEnd(of: transfer, error))]
     }
 
     private func failedEnd(of transfer: Transfer, _ error: TransportError) -> TransferEnd {
