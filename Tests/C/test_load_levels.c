@@ -396,6 +396,39 @@ CASE(z15_pixels_in_the_callers_memory_are_not_stored)
     CHECK_EQUAL(hits("/file/" ORIGINAL "?z15"), 1);
 }
 
+/* An animation in any form is the same from the disk: a scaled one is made of its original again. */
+CASE(b7_an_animation_stays_one)
+{
+    OWNED_LOADER l = open_loader();
+    sdd_transform flip = SDD_TRANSFORM_INIT;
+    flip.kind = SDD_TRANSFORM_FLIP;
+    flip.flip = SDD_FLIP_HORIZONTAL;
+    for (int i = 0; i < 8; i++) {
+        char url[300];
+        snprintf(url, sizeof url, "%s?form=%d", at("/file/frames/palette.png"), i);
+        sdd_decode_options decode = i & 1 ? inside(5) : (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
+        sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+        sdd_result *results[2];
+        decode.still = (i & 4) != 0;
+        request.url = url;
+        request.options = SDD_OPTION_WAIT_STORE_CACHE;
+        request.decode = &decode;
+        request.transforms = &flip;
+        request.transform_count = i & 2 ? 1 : 0;
+        for (int from_disk = 0; from_disk < 2; from_disk++) {
+            sdd_result **result = &results[from_disk];
+            CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, result), SDD_OK);
+            CHECK_EQUAL((*result)->origin, from_disk ? SDD_ORIGIN_DISK : SDD_ORIGIN_NETWORK);
+            CHECK_EQUAL((*result)->is_transformed, i >= 6);
+            CHECK((image_info((*result)->image).frame_count > 1) == (i < 4));
+            CHECK_EQUAL(sdd_image_width((*result)->image), sdd_image_width(results[0]->image));
+            leave_to_disk(&l);
+        }
+        CHECK(same_rows(results[0]->image, results[1]->image, sdd_image_height(results[0]->image)));
+        for (int from_disk = 0; from_disk < 2; from_disk++) sdd_result_release(results[from_disk]);
+    }
+}
+
 /* A damaged picture on disk is downloaded again and replaced. */
 CASE(z12_a_damaged_picture_is_downloaded_again)
 {

@@ -94,7 +94,8 @@ typedef struct sdd_load_request {
        SDD_CACHE_NONE: no level. */
     sdd_cache_levels query; /* default SDD_CACHE_ALL */
     /* Default SDD_CACHE_ALL. A scaled or transformed picture is written to disk as sdd_cache_item
-       says for an image without bytes. */
+       says for an image without bytes; but a scaled one that is animated is not, and is made from
+       its original again. */
     sdd_cache_levels store;
     sdd_cache_levels original_query; /* default SDD_CACHE_DISK */
     /* Default SDD_CACHE_DISK. In memory the original is stored undecoded, as with

@@ -12,7 +12,10 @@ extension Loader {
     ///   - done: called once, when all of it is on disk or has failed.
     func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
         guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
-        if store.isMade, store.levels.contains(.disk), let key = store.key, let image = result.image, !image.isPartial {
+        if store.isMade, store.levels.contains(.disk), let key = store.key, let image = result.image, !image.isPartial,
+            // A scaled animation would be stored as a still picture. It is made of its original again.
+            image.animation == nil || image.isAsEncoded
+        {
             let selection = selection(of: image, result, for: load, in: store.cache)
             var item = CacheItem(
                 key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
