@@ -162,6 +162,27 @@ CASE(m28_decoding)
     CHECK_EQUAL(hits("/file/facts/animated.png?frames"), 1);
 }
 
+/* Whether rows are missing is known once the pixels are decoded. Then the image is like one that was decoded at once. */
+CASE(o9_m19_a_partial_image_is_told_late)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    sdd_decode_options lenient = SDD_DECODE_OPTIONS_INIT;
+    sdd_load_request request = record_load(&r, at("/file/png/bad/too-few-rows.png"), SDD_OPTION_AVOID_DECODE_IMAGE);
+    lenient.damage = SDD_DAMAGE_KEEP_REST;
+    request.decode = &lenient;
+    const char *key = key_of(l.cache.cache, request.url, &lenient, NULL, 0);
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(image_info(r.image).is_partial, 0);
+    CHECK(is_in_memory(l.cache.cache, key));
+    CHECK_STATUS(sdd_image_decode_pixels(r.image), SDD_OK);
+    CHECK_EQUAL(image_info(r.image).is_partial, 1);
+    CHECK(image_info(r.image).good_rows < sdd_image_height(r.image));
+    CHECK(!is_in_memory(l.cache.cache, key));
+    sdd_cache_item item = item_of("another", r.image, NULL, SDD_CACHE_MEMORY);
+    CHECK_STATUS(sdd_cache_put_wait(l.cache.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
+}
+
 /* Animated pictures are not transformed unless the bit is set. */
 CASE(m28_transform_animated_images)
 {

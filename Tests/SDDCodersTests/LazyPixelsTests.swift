@@ -54,6 +54,13 @@ import Testing
         #expect(lazy.ready == nil)
     }
 
+    @Test func missingRowsAreToldOnDecoding() throws {
+        let lazy = try image(Fixtures.bytes("png/bad/too-few-rows.png"), DecodeOptions(isLenient: true, isLazy: true))
+        #expect(!lazy.isPartial && lazy.goodRows == nil)
+        _ = try lazy.decoded()
+        #expect(lazy.isPartial && lazy.goodRowCount < lazy.height)
+    }
+
     @Test func bytesThatAreNoPictureFailAtOnce() throws {
         #expect(throws: CoderError.self) { try image(Fixtures.bytes("png/bad/huge.png"), DecodeOptions(isLazy: true)) }
         #expect(throws: CoderError.self) { try image(bytes(of: [1, 2, 3]), DecodeOptions(isLazy: true)) }

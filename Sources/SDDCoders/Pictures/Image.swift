@@ -23,8 +23,8 @@ package final class Image: Sendable {
     package let colour: PictureColour?
     /// The form that was requested, without functions of the application.
     package let form: DecodeOptions
-    /// Number of good rows from the top, before the picture was turned; `nil` means all rows.
-    package let goodRows: Int?
+    /// Number of good rows of `Content.made`.
+    private let madeGoodRows: Int?
     /// True if more of the picture is still to come.
     package let isPreview: Bool
     /// The frames of an animated picture; `nil` for a still picture.
@@ -47,7 +47,7 @@ package final class Image: Sendable {
         self.facts = facts
         self.colour = facts?.colour ?? colour
         self.form = form.withoutFunctions
-        self.goodRows = goodRows
+        madeGoodRows = goodRows
         self.isPreview = isPreview
         self.animation = animation
         Living.images.begin()
@@ -58,7 +58,7 @@ package final class Image: Sendable {
     /// Creates a picture whose properties are known, except for its pixels.
     /// - Parameter decode: called once, when the pixels are first requested.
     init(
-        lazy decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>, of encoded: Bytes, width: Int,
+        lazy decode: @escaping @Sendable () -> Result<DecodedPixels, CoderError>, of encoded: Bytes, width: Int,
         height: Int, format: ImageFormat?, facts: ImageFacts, form: DecodeOptions, animation: Animation?
     ) {
         content = .lazy(LazyPixels(encodedByteCount: encoded.count, decode))
@@ -69,7 +69,7 @@ package final class Image: Sendable {
         self.facts = facts
         colour = facts.colour
         self.form = form.withoutFunctions
-        goodRows = nil
+        madeGoodRows = nil
         isPreview = false
         self.animation = animation
         Living.images.begin()
@@ -126,7 +126,16 @@ package final class Image: Sendable {
     /// True if the pixels were converted to sRGB.
     package var isConverted: Bool { form.colour == .sRGB && colour?.isConvertible == true }
 
-    /// True if the picture was made from an incomplete or damaged body.
+    /// Number of good rows from the top, before the picture was turned; `nil` means all rows, or that the pixels are not
+    /// decoded yet.
+    package var goodRows: Int? {
+        switch content {
+        case .made: madeGoodRows
+        case .lazy(let pixels): pixels.goodRows
+        }
+    }
+
+    /// True if the picture was made from an incomplete or damaged body. Not known before it is decoded.
     package var isPartial: Bool { goodRows != nil && !isPreview }
 
     /// Number of good rows from the top, before the picture was turned.

@@ -1,20 +1,27 @@
 internal import SDDBase
 internal import Synchronization
 
+/// What decoding a picture later gives.
+struct DecodedPixels {
+    let pixels: PixelBuffer
+    /// Number of good rows, as `Image.goodRows`.
+    let goodRows: Int?
+}
+
 /// Pixels that are decoded once, when they are first requested. Callable from any thread; concurrent callers wait.
 final class LazyPixels: @unchecked Sendable {
     // Safety: written by the one thread that decodes, before `isDone` is set, and read by others after that.
-    private var result: Result<PixelBuffer, CoderError> = .failure(CoderError(.unsupported))
+    private var result: Result<DecodedPixels, CoderError> = .failure(CoderError(.unsupported))
     private let isDone = Atomic(false)
     /// True while a thread decodes.
     private let isUnderway = Monitor(false)
     private let generation = ForkGeneration.current
     /// Decodes the pixels. Released, with the data it holds, by the one thread that has called it.
-    private var decode: (@Sendable () -> Result<PixelBuffer, CoderError>)?
+    private var decode: (@Sendable () -> Result<DecodedPixels, CoderError>)?
     private let undecodedByteCount: Int
 
     /// - Parameter encodedByteCount: bytes of the encoded data that `decode` holds.
-    init(encodedByteCount: Int, _ decode: @escaping @Sendable () -> Result<PixelBuffer, CoderError>) {
+    init(encodedByteCount: Int, _ decode: @escaping @Sendable () -> Result<DecodedPixels, CoderError>) {
         self.decode = decode
         undecodedByteCount = encodedByteCount
     }
@@ -23,7 +30,12 @@ final class LazyPixels: @unchecked Sendable {
     var encodedByteCount: Int { isDone.load(ordering: .acquiring) ? 0 : undecodedByteCount }
 
     /// The pixels; `nil` if they have not been requested, or could not be decoded.
-    var ready: PixelBuffer? { isDone.load(ordering: .acquiring) ? try? result.get() : nil }
+    var ready: PixelBuffer? { decoded?.pixels }
+
+    /// Number of good rows; `nil` means all rows, and also that the pixels are not decoded yet.
+    var goodRows: Int? { decoded?.goodRows }
+
+    private var decoded: DecodedPixels? { isDone.load(ordering: .acquiring) ? try? result.get() : nil }
 
     func get() throws(CoderError) -> PixelBuffer {
         if !isDone.load(ordering: .acquiring) {
@@ -33,7 +45,7 @@ final class LazyPixels: @unchecked Sendable {
             }
             decodeOnce()
         }
-        return try result.get()
+        return try result.get().pixels
     }
 
     private func decodeOnce() {

@@ -390,7 +390,8 @@ extension PictureStream {
                         let stream = PictureStream(limits: limits, registry: registry, isMade: isOfMadeBody)
                         let made = try stream.read(bytes, forms: [eager], isLast: true).pictures?.first
                         guard let made else { throw CoderError(.unsupported) }
-                        return try made.image.get().decoded()
+                        let image = try made.image.get()
+                        return DecodedPixels(pixels: try image.decoded(), goodRows: image.goodRows)
                     }
                 }, of: bytes, width: size.width, height: size.height, format: format, facts: facts, form: form,
                 animation: try Animation(frames, form: form, facts, limits: limits, clock))

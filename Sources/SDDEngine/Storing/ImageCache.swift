@@ -161,6 +161,12 @@ package final class ImageCache: Sendable {
 extension ImageCache {
     /// Returns an image from memory. Allocates nothing, unless the application keeps the images.
     package func image(for key: UnsafeRawBufferPointer) -> Image? {
+        let image = unsafe storedImage(for: key)
+        // One that was decoded since it was stored has turned out to be incomplete.
+        return image?.isPartial == true ? nil : image
+    }
+
+    private func storedImage(for key: UnsafeRawBufferPointer) -> Image? {
         if let images {
             let image = isOpen ? unsafe images.image(for: String(decoding: key, as: UTF8.self)) : nil
             counters.add(image == nil ? .memoryMisses : .memoryHits, 1)
