@@ -50,6 +50,21 @@ CASE(m19_previews_and_partial_images_are_refused)
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     }
     sdd_bytes_release(bytes);
+    /* Nor is what was made of one. */
+    sdd_transform flip = SDD_TRANSFORM_INIT;
+    sdd_animation_frame frame = SDD_ANIMATION_FRAME_INIT;
+    sdd_image *made[2] = { NULL, NULL };
+    flip.kind = SDD_TRANSFORM_FLIP;
+    flip.flip = SDD_FLIP_VERTICAL;
+    frame.image = image;
+    CHECK_STATUS(sdd_image_transform(image, &flip, 1, &made[0]), SDD_OK);
+    CHECK_STATUS(sdd_image_create_animation(&frame, 1, 0, &made[1]), SDD_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK(image_info(made[i]).is_partial == 1 && image_info(made[i]).good_rows == 0);
+        sdd_cache_item item = item_of(KEY, made[i], NULL, SDD_CACHE_ALL);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
+        sdd_image_release(made[i]);
+    }
     sdd_image_release(image);
     free(whole);
 }

@@ -209,8 +209,8 @@ typedef struct sdd_image_info {
        rows show something. */
     int32_t good_rows;
     int32_t is_preview; /* 1: made before the whole picture had arrived */
-    /* 1: the body was truncated or damaged, and no more will come. 0: a complete picture, or one
-       that has not been decoded yet. */
+    /* 1: the body was truncated or damaged, and no more will come; also of a picture made of such a
+       one. 0: a complete picture, or one that has not been decoded yet. */
     int32_t is_partial;
     int32_t is_scaled; /* 1: scaled or cropped by sdd_decode_options */
     /* One of SDD_COLOUR_KIND_: what the picture says of its colours, converted or not. */

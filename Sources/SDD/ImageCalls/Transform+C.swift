@@ -49,20 +49,23 @@ public func sdd_image_create_animation(
             throw .number("count", UInt(bitPattern: count), allowed: "1 to \(mostFrames)")
         }
         guard loopCount >= 0 else { throw .number("loop_count", loopCount, allowed: "at least 0") }
-        var made: [(pixels: PixelBuffer, duration: Int64)] = [try frame(read(frames, "frames"), like: nil)]
+        var images: [Image] = []
+        var made = [try frame(read(frames, "frames"), like: nil, &images)]
         let first = UnsafeRawPointer(frames)
         let size = first.loadUnaligned(as: Int.self)
         for index in 1..<count {
             // Safety: the caller promises `count` records of `size` bytes; reading the first one has checked the size.
-            made.append(try frame(read(first + index * size, size: size), like: made[0].pixels))
+            made.append(try frame(read(first + index * size, size: size), like: made[0].pixels, &images))
         }
-        out.pointee = Handle.retained(Image(frames: made, loopCount: Int(loopCount)))
+        out.pointee = Handle.retained(Image(frames: made, loopCount: Int(loopCount), of: images))
     }
 }
 
-/// - Parameter first: the pixels of the first frame, whose size and format the others have.
+/// - Parameters:
+///   - first: the pixels of the first frame, whose size and format the others have.
+///   - images: the images of the frames, to which this one is added.
 private func frame(
-    _ given: sdd_animation_frame, like first: PixelBuffer?
+    _ given: sdd_animation_frame, like first: PixelBuffer?, _ images: inout [Image]
 ) throws(Refusal) -> (pixels: PixelBuffer, duration: Int64) {
     guard let image = Handle.image(given.image) else { throw .null("sdd_animation_frame.image") }
     let duration = try number(given.duration_us, "sdd_animation_frame.duration_us", default: 0, most: .max)
@@ -71,6 +74,7 @@ private func frame(
             SDD_ERROR_INVALID_ARGUMENT, "sdd_animation_frame.image",
             "its size is \(image.width) x \(image.height), and that of the first \(first.width) x \(first.height)")
     }
+    images.append(image)
     return (try coded { () throws(CoderError) in try image.shareable(as: first?.format) }, duration)
 }
 
@@ -107,9 +111,10 @@ private func transformed(_ image: Image, by chain: TransformChain) throws(Refusa
     do throws(TransformError) {
         let pixels = try chain.apply(to: source)
         if pixels === source { return image }
+        // If rows are missing, it is unknown where they are now.
         return Image(
             pixels: pixels, format: image.format, bytes: nil, form: DecodeOptions(colour: image.form.colour),
-            colour: image.colour)
+            goodRows: image.goodRows == nil ? nil : 0, isPreview: image.isPreview, colour: image.colour)
     } catch {
         switch error {
         case .noMemory: throw Refusal(SDD_ERROR_NO_RESOURCES, "image", "there is no memory for what it becomes")

@@ -160,11 +160,16 @@ package struct Animation: Sendable {
 
 extension Image {
     /// Creates an animated picture, or a still one of a single frame.
-    /// - Parameter frames: at least one; the pixels of all are of one size and format.
-    package convenience init(frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int) {
+    /// - Parameters:
+    ///   - frames: at least one; the pixels of all are of one size and format.
+    ///   - images: what the frames are of. If one lacks rows, the picture does.
+    package convenience init(
+        frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int, of images: [Image] = []
+    ) {
         let first = frames[0].pixels
         self.init(
             pixels: first, format: nil, bytes: nil, form: DecodeOptions(format: first.format),
+            goodRows: images.contains { $0.goodRows != nil } ? 0 : nil, isPreview: images.contains { $0.isPreview },
             animation: frames.count > 1 ? Animation(frames, loopCount: loopCount) : nil)
     }
 
