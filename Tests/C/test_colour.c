@@ -186,7 +186,7 @@ CASE(made_pixels_say_nothing)
     check_facts(image, &nothing, 0);
 }
 
-CASE(a_transformed_picture_keeps_what_it_says)
+CASE(what_is_made_of_a_picture_says_the_same)
 {
     sdd_transform flip = SDD_TRANSFORM_INIT;
     flip.kind = SDD_TRANSFORM_FLIP;
@@ -194,8 +194,12 @@ CASE(a_transformed_picture_keeps_what_it_says)
     for (sdd_colour colour = SDD_COLOUR_AS_STORED; colour <= SDD_COLOUR_SRGB; colour++) {
         OWNED_IMAGE image = decoded(display_p3, colour, 0);
         OWNED_IMAGE made = NULL;
+        OWNED_IMAGE moving = NULL;
+        sdd_animation_frame frames[] = { { sizeof *frames, image, 0 }, { sizeof *frames, image, 0 } };
         CHECK_STATUS(sdd_image_transform(image, &flip, 1, &made), SDD_OK);
+        CHECK_STATUS(sdd_image_create_animation(frames, 2, 0, &moving), SDD_OK);
         check_facts(made, display_p3, colour == SDD_COLOUR_SRGB);
+        check_facts(moving, display_p3, colour == SDD_COLOUR_SRGB);
     }
 }
 

@@ -482,7 +482,7 @@ typedef struct sdd_animation_frame {
  * @param count 1 to 10,000; 1: a still picture.
  * @param loop_count How often the frames are to be shown; 0: for ever.
  * @param out Receives the image, owned by the caller: release with sdd_image_release(). NULL on an
- *     error. It has no sdd_image_bytes().
+ *     error. It has no sdd_image_bytes(), and the colours of the first frame (sdd_image_colour).
  * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: an image came with SDD_OPTION_AVOID_DECODE_IMAGE and
  *     cannot be decoded; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT, also for
  *     images of different sizes.

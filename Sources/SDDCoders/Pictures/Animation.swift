@@ -162,15 +162,16 @@ extension Image {
     /// Creates an animated picture, or a still one of a single frame.
     /// - Parameters:
     ///   - frames: at least one; the pixels of all are of one size and format.
-    ///   - images: what the frames are of. If one lacks rows, the picture does.
+    ///   - images: what the frames are of. If one lacks rows, the picture does; the first gives the colours.
     package convenience init(
         frames: [(pixels: PixelBuffer, duration: Int64)], loopCount: Int, of images: [Image] = []
     ) {
         let first = frames[0].pixels
         self.init(
-            pixels: first, format: nil, bytes: nil, form: DecodeOptions(format: first.format),
+            pixels: first, format: nil, bytes: nil,
+            form: DecodeOptions(format: first.format, colour: images.first?.form.colour ?? .usual),
             goodRows: images.contains { $0.goodRows != nil } ? 0 : nil, isPreview: images.contains { $0.isPreview },
-            animation: frames.count > 1 ? Animation(frames, loopCount: loopCount) : nil)
+            animation: frames.count > 1 ? Animation(frames, loopCount: loopCount) : nil, colour: images.first?.colour)
     }
 
     /// Returns the picture's own pixels for use in another one: decoded, in a format, and not in memory that the
