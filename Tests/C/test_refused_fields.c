@@ -153,7 +153,7 @@ static void a_callback_is_required(void)
     WRONG(sdd_download_request, completed, NULL);
 }
 
-/* Pixels of the application belong to one picture: not to one with transforms, nor to several. */
+/* Pixels of the application belong to one picture: not to one with transforms, nor to several, as of a refresh. */
 static void pixels_in_requests(void)
 {
     static uint8_t pixels[64];
@@ -168,6 +168,10 @@ static void pixels_in_requests(void)
     load.decode = &into;
     load.transforms = &flip;
     load.transform_count = 1;
+    CHECK_STATUS(read_sdd_load_request(&load), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+    CHECK_EQUAL(told_detail, SDD_DETAIL_OPERATION_BAD_DECODE);
+    load.transform_count = 0;
+    load.options = SDD_OPTION_REFRESH_CACHED;
     CHECK_STATUS(read_sdd_load_request(&load), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
     CHECK_EQUAL(told_detail, SDD_DETAIL_OPERATION_BAD_DECODE);
     list.decode = &into;

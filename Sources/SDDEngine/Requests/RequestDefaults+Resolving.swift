@@ -106,6 +106,12 @@ extension DownloadRequest.Parts {
         made.resolveColour(forLoad: isLoad)
         try check(made)
         if let load = spec.load {
+            if spec.form?.isCallers == true, spec.options.contains(.refreshCached) {
+                throw DownloadError(
+                    .invalidOperation, .badDecode,
+                    "sdd_decode_options.pixels and SDD_OPTION_REFRESH_CACHED exclude each other: the memory is lent for "
+                        + "one picture, and the load may bring two.")
+            }
             made.transforms = load.transforms
             made.transformsAnimated = spec.options.contains(.transformAnimatedImage)
             // An empty chain has become none.
