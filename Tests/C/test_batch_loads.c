@@ -13,6 +13,7 @@ static int take_all(sdd_batch *batch, size_t total)
         CHECK_STATUS(sdd_batch_wait(batch, items, 8, -1, &count), SDD_OK);
         for (size_t i = 0; i < count; i++) {
             CHECK_STATUS(items[i].result->failure.status, SDD_OK);
+            CHECK(items[i].slot >= 0 || items[i].result->image != NULL || items[i].result->bytes != NULL);
             from_network += items[i].result->origin == SDD_ORIGIN_NETWORK;
             sdd_result_release(items[i].result);
         }
@@ -60,6 +61,28 @@ CASE(z14_cached_items_are_not_downloaded)
     CHECK_EQUAL(take_all(begin(&l, NULL, 0), 20), 0);
     CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 20);
     CHECK_EQUAL(hits("/file/png/rgb8.png"), 20);
+}
+
+/* An item is a picture, also if the server says that the cached one is still valid. */
+CASE(z14_m12_unchanged_items_are_handed_out)
+{
+    OWNED_LOADER l = open_loader();
+    static char texts[20][200];
+    for (int i = 0; i < 20; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s%d", at("/tagged?file=png/rgb8.png&batch="), i);
+        urls[i] = texts[i];
+    }
+    static uint8_t pixels[20 * 8 * 8 * 3], again[sizeof pixels];
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    tensor.pixels = pixels;
+    tensor.slot_count = 20;
+    tensor.width = tensor.height = 8;
+    CHECK_EQUAL(take_all(begin(&l, &tensor, SDD_OPTION_REFRESH_CACHED), 20), 20);
+    tensor.pixels = again;
+    CHECK_EQUAL(take_all(begin(&l, &tensor, SDD_OPTION_REFRESH_CACHED), 20), 0);
+    CHECK(memcmp(pixels, again, sizeof pixels) == 0);
+    CHECK_EQUAL(take_all(begin(&l, NULL, SDD_OPTION_REFRESH_CACHED), 20), 0);
+    CHECK_EQUAL(hits("/tagged"), 60);
 }
 
 /* Fills a tensor with 20 pictures, each of which has Display P3, and tells how many were converted. */

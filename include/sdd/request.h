@@ -116,9 +116,9 @@ SDD_ENUM(sdd_options) {
        asks the server whether it is still valid, by its validators or else by comparing bytes. The
        load ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or
        with the error of the refresh: the result then has no picture (but see
-       sdd_loader_submit_wait()), and the cached one stays in the cache. If the URL is
-       blocked (FAILED URLS in loader.h), it ends with the cached picture. Not together with
-       sdd_decode_options.pixels. */
+       sdd_loader_submit_wait()), and the cached one stays in the cache. If the URL is blocked
+       (FAILED URLS in loader.h), it ends with the cached picture; so does an item of a batch if
+       that is valid. Not together with sdd_decode_options.pixels. */
     SDD_OPTION_REFRESH_CACHED = 1 << 17,
     SDD_OPTION_FROM_CACHE_ONLY = 1 << 18, /* L P B: never uses the network: SDD_ERROR_NOT_CACHED */
     /* L P B: does not read the cache, but stores what arrives. */

@@ -205,6 +205,8 @@ private final class BatchCallbacks: AppCallbacks {
     private let batch: Batch
     private let index: Int
     let host: String
+    /// The cached result, while the server is asked whether it is still valid.
+    private let cached = OnceReference<DownloadResult>()
 
     init(_ batch: Batch, index: Int, host: String) {
         self.batch = batch
@@ -212,5 +214,10 @@ private final class BatchCallbacks: AppCallbacks {
         self.host = host
     }
 
-    func completed(_ result: DownloadResult, token: UInt64) { batch.ended(index, of: host, result) }
+    func foundCached(_ result: DownloadResult, token: UInt64) { _ = cached.storeIfNil(result) }
+
+    func completed(_ result: DownloadResult, token: UInt64) {
+        let isValid = result.error?.code == .notModified
+        batch.ended(index, of: host, isValid ? cached.load()?.confirmed(by: result) ?? result : result)
+    }
 }

@@ -88,6 +88,14 @@ package final class DownloadResult: Sendable {
             ended: ended)
     }
 
+    /// A cached result as the end of a request whose server has said that it is still valid.
+    func confirmed(by end: DownloadResult) -> DownloadResult {
+        DownloadResult(
+            image: image, reserved: reserved, bytes: bytes, response: end.response, httpStatus: end.httpStatus,
+            origin: origin, extended: extended, isTransformed: isTransformed, timings: end.timings,
+            metrics: end.metrics, ended: end.ended)
+    }
+
     /// True if more results follow.
     package var isPreview: Bool { isInterim || image?.isPreview ?? false }
 
