@@ -314,6 +314,53 @@ CASE(a_fresh_response_needs_no_network)
     CHECK_STATUS(sdd_downloader_set_offline(downloader, 0), SDD_OK);
 }
 
+static void start_and_count(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)request;
+    ++*(int *)user_data;
+    CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
+}
+
+static void cancel_nothing(sdd_transfer transfer, void *user_data)
+{
+    (void)transfer, (void)user_data;
+}
+
+/* What the HTTP cache does not keep is not in it: the body for a sink, and what a transport of the application fetches.
+   So where only the cache may answer, the network is not asked for them. */
+CASE(u1_x27_d27_what_is_not_kept_is_not_cached)
+{
+    enum { MEMORY, SINK, TRANSPORT, WAYS };
+    int started = 0;
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_header only = { "Cache-Control", "only-if-cached" };
+    transport.scheme = "archive";
+    transport.start = start_and_count;
+    transport.cancel = cancel_nothing;
+    transport.user_data = &started;
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
+    for (int i = 0; i < WAYS * 3; i++) {
+        int way = i % WAYS, is_offline = i / WAYS == 1, is_barred = i / WAYS > 0;
+        sdd_transfer_options options = SDD_TRANSFER_OPTIONS_INIT;
+        const char *url = way == TRANSPORT ? "archive:x" : atf("/ok/barred?size=9&%d", i);
+        sdd_download_request request = record_request(&r, url);
+        request.options = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY;
+        request.sink = way == SINK ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
+        request.transfer = &options;
+        options.headers = &only;
+        options.header_count = is_barred && !is_offline;
+        CHECK_STATUS(sdd_downloader_set_offline(downloader, is_offline), SDD_OK);
+        bodies_go_elsewhere = way == SINK;
+        fetch_as(downloader, &r, request);
+        bodies_go_elsewhere = 0;
+        CHECK_ENDED(&r, is_barred ? SDD_ERROR_NOT_CACHED : SDD_OK, 0);
+        record_clear(&r);
+    }
+    CHECK(started == 1 && requests_of("/ok/barred") == 2);
+}
+
 /* Ends with the range's bytes, or without them, in `r`. */
 static void ask_for_range(sdd_downloader *downloader, record *r, const char *path, const char *range)
 {

@@ -62,12 +62,13 @@ SDD_BEGIN_DECLS
  * ranges brought: parts with the same strong entity tag are joined, and become a normal entry once
  * nothing is missing. Until then only requests for ranges get them, and no list shows them. A
  * request for several ranges, or with a condition (If-None-Match, If-Modified-Since and the like)
- * of its own, bypasses the HTTP cache. A request's own Cache-Control asks for less or more than the
- * rules say: "no-cache", "no-store", "max-stale=3600", "only-if-cached" (SDD_ERROR_NOT_CACHED on a
- * miss). A stored response goes when the server, asked about it, sends another one that is not
- * stored, such as a 410 or one with "no-store", and when an unsafe request for its URL succeeds
- * (RFC 9111 section 4.4): that of the same identity, and that without one. sdd_result.origin tells
- * what happened.
+ * of its own, bypasses the HTTP cache. What goes to a sink, and what a transport of the application
+ * fetches, is not kept: such a request finds nothing. A request's own Cache-Control asks for less
+ * or more than the rules say: "no-cache", "no-store", "max-stale=3600", "only-if-cached"
+ * (SDD_ERROR_NOT_CACHED on a miss). A stored response goes when the server, asked about it, sends
+ * another one that is not stored, such as a 410 or one with "no-store", and when an unsafe request
+ * for its URL succeeds (RFC 9111 section 4.4): that of the same identity, and that without one.
+ * sdd_result.origin tells what happened.
  */
 
 /** Levels of a cache. */

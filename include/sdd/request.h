@@ -65,7 +65,7 @@ SDD_ENUM(sdd_options) {
     SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 2,
     /* D L P B: keeps in the cache the received part of a body that breaks off, or whose request is
        cancelled. The next request with this bit asks for the rest (RFC 9110 section 14.2, with
-       If-Range). Only for GET without Range. */
+       If-Range). Only for GET without Range, and not with a sink. */
     SDD_OPTION_RESUME = 1 << 3,
     /* D L P B: the transfer may stop when the picture is complete at the wanted size: a progressive
        JPEG that is made smaller need not deliver detail that is not shown. The result then has no
@@ -164,7 +164,7 @@ SDD_ENUM(sdd_sink_kind) {
        byte for download_timeout_ms, the request ends with SDD_DETAIL_SINK_BLOCKED. The descriptor's
        flags are not changed. */
     SDD_SINK_FD = 1,
-    SDD_SINK_DISCARD = 2 /* dropped: to warm a cache or check a link */
+    SDD_SINK_DISCARD = 2 /* dropped: to check a link, or to warm a server's cache */
 };
 
 /** Authentication schemes: sdd_credential.schemes. */

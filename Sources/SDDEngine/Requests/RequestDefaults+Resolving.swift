@@ -169,6 +169,7 @@ extension DownloadRequest.Parts {
         if isLoad || !wishes.isEmpty { addCookies(of: defaults.cookies) }
         if !wishes.isEmpty {
             lookup = defaults.ownOrSharedCache.flatMap { HTTPCacheLookup($0, transfer, wishes) }
+            if lookup == nil, wishes.contains(.http), transfer.usesNetwork { lookup = BarredLookup(transfer) }
         }
         if defaults.refusesDataURLs, transfer.url.scheme == .data, transfer.appTransport == nil {
             throw DownloadError(
@@ -184,6 +185,11 @@ extension DownloadRequest.Parts {
         guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
         transfer.cookies = jar.cookies(for: transfer.url)
     }
+}
+
+extension HTTPRequest {
+    /// Whether the request goes to a server, or to a transport of the application, which stands for one.
+    fileprivate var usesNetwork: Bool { appTransport != nil || url.scheme == .http || url.scheme == .https }
 }
 
 extension DecodeOptions {
