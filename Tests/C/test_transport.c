@@ -316,6 +316,30 @@ CASE(g8_d27_statuses_are_judged)
     CHECK(r.http_status == 0 && sdd_response_status(r.response) == 0 && p.cancelled == 1);
 }
 
+/* A part is what was asked for with a range, and else an error, as over HTTP. */
+CASE(d27_a_part_is_asked_for)
+{
+    plug p = PLUG_INIT;
+    sdd_downloader *downloader = downloader_with(&p);
+    OWNED_RECORD r = RECORD_INIT;
+    for (int asks = 0; asks < 2; asks++) {
+        sdd_download_request request = record_request(&r, "archive:part");
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.range = asks ? "0-1" : NULL;
+        submit(downloader, &request);
+        sdd_transfer transfer = started(&p, asks + 1);
+        CHECK_STATUS(sdd_transfer_respond(transfer, 206, NULL, 0, -1), asks ? SDD_OK : SDD_ERROR_PROTOCOL);
+        CHECK_STATUS(sdd_transfer_write(transfer, "ab", 2), asks ? SDD_OK : SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), asks ? SDD_OK : SDD_ERROR_NOT_FOUND);
+        record_wait(&r);
+        CHECK_ENDED(&r, asks ? SDD_OK : SDD_ERROR_PROTOCOL, 0);
+        CHECK_EQUAL(r.http_status, 206);
+        record_clear(&r);
+    }
+    destroy(downloader);
+    CHECK_EQUAL(p.cancelled, 0);
+}
+
 /* ------------------------------------------------------------------------------- limits, cancels */
 
 CASE(x10_d27_cancel_is_called_once)

@@ -166,13 +166,14 @@ import Testing
         try submit(downloader, appTransport, callbacks)
         #expect(commands().isEmpty)
         #expect(appTransport.called == [.start(1, url: "http://host/a", .normal)])
-        try downloader.appResponded(1, status: 206, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
+        let isTaken = try downloader.appResponded(
+            1, status: 203, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
         let refused = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
-        #expect(refused == nil)
+        #expect(isTaken && refused == nil)
         try downloader.appFinished(1, nil)
         #expect(callbacks.waitUntilReleased())
         #expect(callbacks.record.results.first?.bytes?.count == 3)
-        #expect(callbacks.record.results.first?.httpStatus == 206)
+        #expect(callbacks.record.results.first?.httpStatus == 203)
         #expect(throws: AppTransfers.Refusal.unknown) { try downloader.appFinished(1, nil) }
         downloader.destroy()
     }

@@ -134,7 +134,8 @@ SDD_API sdd_status sdd_downloader_remove_transport(sdd_downloader *SDD_NULLABLE 
  *     body.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended, its downloader was destroyed, or
  *     it belongs to a parent process; SDD_ERROR_INVALID_ARGUMENT for a field that HTTP does not
- *     allow, and after data; SDD_ERROR_NO_RESOURCES: no memory.
+ *     allow, and after data; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_PROTOCOL: a 206, and no
+ *     range was asked for; the transfer has ended, without a call of `cancel`.
  * Thread: any.
  */
 SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_status,

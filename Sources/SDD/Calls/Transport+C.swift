@@ -47,8 +47,12 @@ public func sdd_transfer_respond(
         }
         guard expected >= -1 else { throw .number("expected_bytes", expected, allowed: "at least -1") }
         let fields = try responseFields(headers, count: count)
+        var isTaken = true
         try answer(transfer) { downloader, id throws(AppTransfers.Refusal) in
-            try downloader.appResponded(id, status: status, fields: fields, expectedBytes: expected)
+            isTaken = try downloader.appResponded(id, status: status, fields: fields, expectedBytes: expected)
+        }
+        guard isTaken else {
+            throw Refusal(SDD_ERROR_PROTOCOL, "http_status", "206 is a part of the body, and none was asked for")
         }
     }
 }

@@ -3,11 +3,15 @@ package import SDDTransport
 
 /// Reports from a transport of the application. Callable from any thread.
 extension Downloader {
+    /// - Returns: False if the response has ended the transfer, since it is a part that was not asked for.
     package func appResponded(
         _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
-    ) throws(AppTransfers.Refusal) {
-        answered(
-            try appTransfers.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
+    ) throws(AppTransfers.Refusal) -> Bool {
+        let reports = try appTransfers.responded(
+            TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes)
+        answered(reports)
+        if case .finished? = reports.last { return false }
+        return true
     }
 
     /// - Returns: The error with which the data has ended the transfer, if it has.

@@ -322,6 +322,7 @@ extension AppTransfers {
 /// Callable from any thread. Each function returns the events for the delegate, which the caller delivers with no lock
 /// held.
 extension AppTransfers {
+    /// - Returns: A failed end, in place of the response, if it is a part of the body that was not asked for.
     package func responded(
         _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64
     ) throws(Refusal) -> [TransferEvent] {
@@ -329,8 +330,13 @@ extension AppTransfers {
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             guard transfer.head == nil else { throw .outOfOrder }
             let now = time.monotonicMicroseconds()
-            defer { transfers.schedule(transfer, id, at: transfer.nextLook(at: now)) }
-            return [respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)]
+            let event = respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)
+            if status == 206, transfer.request.headers["Range"] == nil {
+                _ = transfers.remove(id)
+                return [.finished(id, failedEnd(of: transfer, .unaskedPart(host: "The transport")))]
+            }
+            transfers.schedule(transfer, id, at: transfer.nextLook(at: now))
+            return [event]
         }
     }
 
