@@ -220,6 +220,22 @@ CASE(f6_m18_a_success_removes_the_url)
     CHECK_EQUAL(hits("/status/404?m18"), 2);
 }
 
+/* A server that confirms the cached picture has the URL, too. */
+CASE(f6_m18_a_304_removes_the_url)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    const char *url = at("/turns/f6-304?reply=%2Ftagged%3Ffile%3Dpng%2Frgb8.png&reply=%2Fstatus%2F404"
+                         "&reply=%2Fstatus%2F304");
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 1);
+    load(&l, &r, url, SDD_OPTION_REFRESH_CACHED | SDD_OPTION_RETRY_FAILED);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+}
+
 CASE(f6_b11_urls_can_be_removed_from_the_list)
 {
     OWNED_LOADER l = open_loader();

@@ -273,6 +273,17 @@ import Testing
         #expect(driver.take() == ["ask d"])
     }
 
+    @Test("M5 M18: a server that confirms the cached picture unblocks the URL")
+    mutating func aConfirmedPictureUnblocks() throws {
+        driver.submit("a", try .sample(["u"], asks: false))
+        driver.fetch("a", .badImage)
+        #expect(driver.isBlocked("u"))
+        driver.submit("b", try .sample(["u"], options: [.refreshCached, .retryFailed]))
+        driver.answer("b", .pixels)
+        driver.fetch("b", .notModified)
+        #expect(driver.take().last == "finish b notModified" && !driver.isBlocked("u"))
+    }
+
     @Test("alternatives are tried in their order; the first success ends it")
     mutating func alternativesAreTriedInTheirOrder() throws {
         driver.submit("a", try .sample(["u", "", "v", "w"], asks: false, stores: false))

@@ -127,15 +127,18 @@ struct NaiveLoads {
     mutating func fetch(_ name: String, _ error: DownloadError?, at now: Int64) -> [String] {
         guard let load = loads[name], load.stage == .fetching else { return [] }
         guard let error else { return succeed(load) }
+        if error.code == .notModified { unblock(load) }
         if load.isCancelled || endsAll(error) || error.code == .notModified { return over(load, "\(error.code)") }
         guard judges else { return fail(load, error.code, decision: nil, at: now) }
         loads[name]?.stage = .judging(error.code)
         return ["judge \(name) \(load.source)"]
     }
 
+    /// M18: the URL counts as one that has never failed.
+    private mutating func unblock(_ load: Load) { blocked.subtract([load.urls[load.source], load.urls[0]]) }
+
     private mutating func succeed(_ load: Load) -> [String] {
-        // M18: the URL counts as one that has never failed.
-        blocked.subtract([load.urls[load.source], load.urls[0]])
+        unblock(load)
         guard load.stores else { return over(load, "network") }
         if load.options.contains(.waitStoreCache), !load.isCancelled {
             loads[load.name]?.stage = .storing

@@ -332,6 +332,7 @@ extension LoadTable {
         _ load: Load, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ actions: inout [Action]
     ) {
         guard let error = result.error else { return succeeded(load, result, at: now, &actions) }
+        if error.code == .notModified { unblock(load) }
         if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &actions) }
         // The URL is still blocked, and its loads were asked for nothing else.
         if load.asksHTTPCache { return fetch(load, at: now, &actions) }
@@ -378,11 +379,16 @@ extension LoadTable {
         fetch(load, at: now, &actions)
     }
 
-    private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
+    /// Lets the URL that has brought the picture, or has confirmed it, be loaded again.
+    private mutating func unblock(_ load: Load) {
         let source = load.plan.sources[load.source]
         if !load.asksHTTPCache { failures.succeeded(source.failedKey, for: source.asker) }
         // An alternative brings the picture of the load's own URL.
         if load.source > 0, let own = load.plan.sources.first { failures.succeeded(own.failedKey, for: own.asker) }
+    }
+
+    private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
+        unblock(load)
         guard load.plan.store != nil else { return finish(load, result, at: now, &actions) }
         store(load, result, at: now, &actions)
     }
