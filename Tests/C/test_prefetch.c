@@ -26,7 +26,7 @@ static void record_each(sdd_token token, size_t index, const sdd_result *result,
     pthread_mutex_lock(&l->lock);
     CHECK(l->completed_count == 0 && l->each_count < MOST);
     CHECK(result->token == token && result->image == NULL && result->bytes == NULL && result->is_terminal == 1);
-    CHECK((result->url == NULL) == (result->failure.status == SDD_ERROR_INVALID_URL));
+    CHECK(result->url != NULL || result->failure.status == SDD_ERROR_INVALID_URL);
     l->index[l->each_count] = index;
     l->error[l->each_count++] = result->failure.status;
     pthread_cond_broadcast(&l->changed);
@@ -97,6 +97,34 @@ static sdd_prefetch_list list_of(list_record *l, const char *const *urls, size_t
     list.user_data = l;
     list.user_data_free = record_list_freed;
     return list;
+}
+
+static const char *const odd_urls[] = { "bad url", "ftp://x/y", NULL, "http://\xff/", "HTTP://u:p@127.0.0.1:1/a\xc3\xa4#b" };
+
+static void check_url(sdd_token token, size_t index, const sdd_result *result, void *user_data)
+{
+    int is_readable = odd_urls[index] != NULL && strchr(odd_urls[index], 0xff) == NULL;
+    (void)token, (void)user_data;
+    CHECK(result->failure.status != SDD_OK && (result->url != NULL) == is_readable);
+    if (is_readable) CHECK_TEXT(result->url, odd_urls[index]);
+}
+
+static void check_odd_end(const sdd_prefetch_report *report, void *user_data)
+{
+    (void)user_data;
+    CHECK_EQUAL(report->total, 5);
+}
+
+CASE(b30_a_result_has_the_url_as_submitted)
+{
+    OWNED_LOADER l = open_loader();
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    list.urls = odd_urls;
+    list.count = 5;
+    list.each = check_url;
+    list.completed = check_odd_end;
+    CHECK(sdd_prefetch(l.loader, &list) != 0);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
 }
 
 static void submit_list(loader_in_folder *l, list_record *r, const char *const *urls, size_t count, int32_t to)

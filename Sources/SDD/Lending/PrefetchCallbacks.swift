@@ -1,4 +1,5 @@
 internal import CSDD
+internal import Glibc
 internal import SDDBase
 internal import SDDEngine
 
@@ -6,6 +7,8 @@ internal import SDDEngine
 final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
     // Safety: constants; called on one thread at a time.
     private let urls: [Result<ImageURL, DownloadError>]
+    /// By index, the URLs as given that differ from `urls`, or are invalid and readable.
+    private let asGiven: [Int: String]
     private let each: sdd_prefetch_each_fn?
     private let progress: sdd_prefetch_progress_fn?
     private let completion: sdd_prefetch_completed_fn?
@@ -14,6 +17,7 @@ final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
 
     init(_ given: sdd_prefetch_list, urls: [Result<ImageURL, DownloadError>]) {
         self.urls = urls
+        asGiven = Self.asGiven(given, urls)
         each = given.each
         progress = given.progress
         completion = given.completed
@@ -59,8 +63,22 @@ final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
         }
     }
 
-    /// Returns the URL at an index; `nil` if it is invalid.
-    private func text(_ index: Int) -> String? { try? urls[index].get().text }
+    /// Returns the URL at an index, as it was given; `nil` if it is not readable.
+    private func text(_ index: Int) -> String? { asGiven[index] ?? (try? urls[index].get().text) }
+
+    private static func asGiven(
+        _ given: sdd_prefetch_list, _ urls: [Result<ImageURL, DownloadError>]
+    ) -> [Int: String] {
+        var texts: [Int: String] = [:]
+        guard let pointers = given.urls else { return texts }
+        for (index, url) in urls.enumerated() {
+            // Safety: the library's header requires as many strings as `urls` was made of.
+            guard let text = pointers[index], url.hasReadableURL(text) else { continue }
+            if case .success(let made) = url, made.text.withCString({ strcmp($0, text) }) == 0 { continue }
+            texts[index] = String(cString: text)
+        }
+        return texts
+    }
 }
 
 /// The result for one URL of a list, with the URL, in C form. Thread: the one on which the downloader delivers.
