@@ -18,6 +18,7 @@ import Testing
         driver.show(1, 30_000)
         #expect(driver.nextPart()?.part.endsEarly == true)
         driver.receive(1, 40_000)
+        driver.now += 500
         _ = driver.commands()
         // when
         let step = Made.pictures()
@@ -25,7 +26,8 @@ import Testing
         // then
         let result = try #require(driver.ended[token])
         #expect(try result.image === step.pictures?[0].image.get() && result.bytes == nil && result.error == nil)
-        #expect(!result.isPreview && result.metrics.savedBytes == 60_000 && result.metrics.bodyBytes == 0)
+        #expect(!result.isPreview && result.metrics.savedBytes == 60_000 && result.metrics.bodyBytes == 40_000)
+        #expect(result.timings.transfer.total == 500)
         #expect(driver.commands() == [.cancel(1), .start(2, .normal)])
         #expect(driver.table.currentStatistics.imagesDecoded == 1)
         #expect(driver.notices.filter { $0.transfer == 1 }.map(\.kind) == [.start, .response, .stop])

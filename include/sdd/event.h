@@ -158,7 +158,7 @@ typedef struct sdd_statistics {
     int64_t transfers_started;
     int64_t transfers_succeeded; /* transfers whose body arrived whole, whatever became of it */
     int64_t connections_opened;
-    int64_t request_bytes; /* bytes of ended transfers, as in sdd_metrics */
+    int64_t request_bytes; /* bytes of transfers that were not stopped, as in sdd_metrics */
     int64_t response_header_bytes;
     int64_t response_body_bytes;
     int64_t body_bytes;

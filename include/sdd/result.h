@@ -114,7 +114,9 @@ SDD_API sdd_status sdd_response_header_at(sdd_response *SDD_NULLABLE response, s
  * Durations are 0 for a stage that did not happen, such as connecting when a connection was reused.
  * After redirects, byte counts cover all hops, and lookup, connect, TLS and first byte are those of
  * the last one. Requests that shared a transfer have the same counts, but durations and `attempts`
- * of their own.
+ * of their own. A request that ends before its transfer does (cancelled, out of time, or by
+ * SDD_OPTION_STOP_WHEN_COMPLETE) has transfer_us and body_bytes until then; what else is measured
+ * of the transfer is 0.
  */
 typedef struct sdd_metrics {
     size_t struct_size;

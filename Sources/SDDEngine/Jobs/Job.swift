@@ -354,7 +354,12 @@ extension Job {
         if let answered = caching?.answered, answered > 0 { timings.cache = max(0, answered - handler.submitted) }
         let isFromCache = started == 0 && caching?.origin ?? .network != .network
         timings.queue = started > 0 ? max(0, started - handler.submitted) : isFromCache ? 0 : now - handler.submitted
-        if let end { timings.transfer = end.timings }
+        if let end {
+            timings.transfer = end.timings
+        } else if started > 0 {
+            // It ended before its transfer did, of which only this is known here.
+            timings.transfer.total = (finished > 0 ? finished : now) - started
+        }
         if finished > 0, handler.wantsPixels { timings.decode = now - max(finished, handler.submitted) }
         timings.total = now - handler.submitted
         return timings
@@ -363,7 +368,11 @@ extension Job {
     func metrics(for handler: Handler) -> DownloadMetrics {
         var metrics = DownloadMetrics()
         if let end { metrics.transfer = end.metrics }
-        metrics.bodyBytes = !request.hasSink ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
+        if let body, !request.hasSink {
+            metrics.bodyBytes = Int64(body.count)
+        } else if request.hasSink || end == nil {
+            metrics.bodyBytes = end?.metrics.handedOutBytes ?? received
+        }
         metrics.attempts = attempts(for: handler)
         if end == nil, started > 0, finished > 0 { metrics.savedBytes = max(0, (head?.expectedBytes ?? 0) - received) }
         return metrics
