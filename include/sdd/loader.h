@@ -71,13 +71,13 @@ SDD_BEGIN_DECLS
  * FAILED URLS. A loader remembers up to 4096 URLs that failed for a reason that will last: the
  * status, the picture or the URL, not the connection. Such a URL is blocked for 1 second, and after
  * each further failure for twice as long, up to 5 minutes; after status 404 and 410, from 1 minute
- * up to 1 hour; with a Retry-After, for that time (RFC 9110 section 10.2.3), at most a day. A
- * success unblocks it, also by an alternative, and so does a server that confirms the picture. A
- * block bars the network, never the cache: a cached picture is delivered, and is the result of
- * SDD_OPTION_REFRESH_CACHED. A failure blocks only loads of the same identity (see IDENTITY in
- * cache.h). It does not block loads with other values of header fields that Vary names, or that
- * accept the status, or decode in another way. Failures of one load's own conditions are not
- * remembered: integrity, expected_bytes, accepted_content_types, and accepted_status_codes that
+ * up to 1 hour; with a Retry-After (RFC 9110 section 10.2.3) at least for that time, which counts
+ * up to a day. A success unblocks it, also by an alternative, and so does a server that confirms
+ * the picture. A block bars the network, never the cache: a cached picture is delivered, and is the
+ * result of SDD_OPTION_REFRESH_CACHED. A failure blocks only loads of the same identity (see
+ * IDENTITY in cache.h). It does not block loads with other values of header fields that Vary names,
+ * or that accept the status, or decode in another way. Failures of one load's own conditions are
+ * not remembered: integrity, expected_bytes, accepted_content_types, and accepted_status_codes that
  * exclude a success (200 to 299).
  */
 
