@@ -162,6 +162,25 @@ CASE(m28_decoding)
     CHECK_EQUAL(hits("/file/facts/animated.png?frames"), 1);
 }
 
+/* Keys that sdd_cache_key() does not give: those of the options about frames. */
+CASE(o10_a_key_names_the_frames)
+{
+    static const struct { sdd_options option; const char *form; } rows[] = {
+        { SDD_OPTION_DECODE_FIRST_FRAME_ONLY, "first" },
+        { SDD_OPTION_PRELOAD_ALL_FRAMES, "preload" },
+    };
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    for (int i = 0; i < 2; i++) {
+        char key[300];
+        snprintf(key, sizeof key, "%s-Form({%s}).png", at("/file/frames/palette"), rows[i].form);
+        get_from(&l, &r, at("/file/frames/palette.png"), rows[i].option, i ? SDD_ORIGIN_DISK : SDD_ORIGIN_NETWORK);
+        CHECK(is_in_memory(l.cache.cache, key));
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+        record_clear(&r);
+    }
+}
+
 /* Whether rows are missing is known once the pixels are decoded. Then the image is like one that was decoded at once. */
 CASE(o9_m19_a_partial_image_is_told_late)
 {

@@ -33,9 +33,11 @@ SDD_BEGIN_DECLS
  *
  * KEYS. An entry has a key: any text of 1 to 65,536 bytes of UTF-8. The key of a URL is its
  * absolute text without user and password, or what the cache's filter makes of it. The key of a
- * smaller or transformed picture names that form. sdd_cache_key() gives all of them; it and the
- * HTTP cache call the filter, every other call takes a key as it is given. A file's name is the MD5
- * of the key and the (percent-decoded) extension of the URL's path.
+ * smaller or transformed picture names that form. sdd_cache_key() gives these keys, but for those
+ * of SDD_OPTION_DECODE_FIRST_FRAME_ONLY and SDD_OPTION_PRELOAD_ALL_FRAMES, whose form has "first"
+ * or "preload", as in "a-Form({first}).png"; it and the HTTP cache call the filter, every other
+ * call takes a key as it is given. A file's name is the MD5 of the key and the (percent-decoded)
+ * extension of the URL's path.
  *
  * FILES. An entry is one file: the encoded bytes, so that image viewers open it, followed by the
  * cache's own data. New directories have mode 0700, files 0600. A file that is damaged, cut, or of
