@@ -178,6 +178,16 @@ static void spoil(sdd_load_request *request, void *user_data)
     request->priority = 6;
 }
 
+static void lend_pixels(sdd_load_request *request, void *user_data)
+{
+    static uint8_t pixels[1 << 16];
+    static sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+    (void)user_data;
+    decode.pixels = pixels;
+    decode.pixels_size = sizeof pixels;
+    request->decode = &decode;
+}
+
 static loader_in_folder open_processing(sdd_options_processor_fn processor)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -196,16 +206,44 @@ CASE(b14_modifiers_of_a_processor_are_freed)
 
 CASE(b14_a_processor_may_make_bad_requests)
 {
-    OWNED_LOADER l = open_processing(spoil);
-    sdd_batch *batch = begin(&l, NULL, 0);
-    for (size_t taken = 0, count; taken < 20; taken += count) {
-        sdd_batch_item item = SDD_BATCH_ITEM_INIT;
-        CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION &&
-              item.result->failure.detail == SDD_DETAIL_OPERATION_BAD_NUMBER);
-        sdd_result_release(item.result);
+    for (int lends = 0; lends < 2; lends++) {
+        OWNED_LOADER l = open_processing(lends ? lend_pixels : spoil);
+        sdd_detail detail = lends ? SDD_DETAIL_OPERATION_BAD_DECODE : SDD_DETAIL_OPERATION_BAD_NUMBER;
+        sdd_batch *batch = begin(&l, NULL, 0);
+        for (size_t taken = 0, count; taken < 20; taken += count) {
+            sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+            CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
+            CHECK_STATUS(item.result->failure.status, SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+            CHECK_EQUAL(item.result->failure.detail, detail);
+            sdd_result_release(item.result);
+        }
+        CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     }
-    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+}
+
+static void check_lent(sdd_token token, size_t index, const sdd_result *result, void *user_data)
+{
+    (void)token, (void)index, (void)user_data;
+    CHECK_EQUAL(result->failure.detail, SDD_DETAIL_OPERATION_BAD_DECODE);
+}
+
+static void check_skipped(const sdd_prefetch_report *report, void *user_data)
+{
+    (void)user_data;
+    CHECK(report->skipped == 20 && report->total == 20);
+}
+
+CASE(b14_z15_a_list_has_no_buffer)
+{
+    OWNED_LOADER l = open_processing(lend_pixels);
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    for (int i = 0; i < 20; i++) urls[i] = "data:,x";
+    list.urls = urls;
+    list.count = 20;
+    list.each = check_lent;
+    list.completed = check_skipped;
+    CHECK(sdd_prefetch(l.loader, &list) != 0);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
 }
 
 CASE(a_loader_has_a_downloader_of_its_own)

@@ -44,6 +44,7 @@ struct LoadReading: ~Copyable {
                 throw wrong(
                     .unknownOptions, "sdd_load_request.cached", "it is called with SDD_OPTION_REFRESH_CACHED alone")
             }
+            if whole != nil, made.form?.isCallers == true { throw wrong(.badDecode, ownMemory("of a list or batch")) }
             made.transfer = try transfer?.spec() ?? whole?.transfer
             made.wholeForm = whole?.wholeForm
             made.batchLimit = whole?.batchLimit ?? 0
