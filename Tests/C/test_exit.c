@@ -43,6 +43,65 @@ static _Noreturn void child(int wanted)
     exit(0);
 }
 
+static int count_watches(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
+        char path[300], name[16] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) continue;
+        if (fgets(name, sizeof name, file) != NULL) count += strcmp(name, "sdd-watch\n") == 0;
+        fclose(file);
+    }
+    closedir(tasks);
+    return count;
+}
+
+static void the_watch_has_ended(void)
+{
+    if (!settles(count_watches, 0)) _exit(9);
+}
+
+static void exit_in_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)transfer, (void)request, (void)user_data;
+    CHECK_EQUAL(count_watches(), 1);
+    exit(3);
+}
+
+static void cancel_nothing(sdd_transfer transfer, void *user_data)
+{
+    (void)transfer, (void)user_data;
+}
+
+/* Exits on sdd-net, which then cannot be waited for, nor the thread that ends after it. */
+static _Noreturn void child_on_sdd_net(void)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_bytes *bytes = NULL;
+    atexit(the_watch_has_ended); /* called after the library's handler, which is registered later */
+    sdd_downloader *downloader = make_downloader(NULL);
+    transport.scheme = "archive";
+    transport.start = exit_in_start;
+    transport.cancel = cancel_nothing;
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
+    sdd_get(downloader, "archive:x", SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL);
+    FAIL("the process goes on");
+}
+
+static void exits_on_sdd_net(const char *program)
+{
+    char *arguments[] = { (char *)program, "net", NULL };
+    pid_t process;
+    int status;
+    CHECK(posix_spawn(&process, program, NULL, NULL, arguments, environ) == 0);
+    CHECK(waitpid(process, &status, 0) == process);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 3) FAIL("it ended with status %#x", status);
+}
+
 static void exits_cleanly_whatever_is_under_way(const char *program)
 {
     for (int wanted = 0; wanted < scaled(120); wanted++) {
@@ -62,7 +121,10 @@ int main(int argc, char **argv)
     start_watchdog();
     /* Memory that a process has not freed when it exits in the middle is not a leak. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+    if (argc > 1 && strcmp(argv[1], "net") == 0) child_on_sdd_net();
     if (argc > 1) child(atoi(argv[1]));
+    current_case = "exits_on_sdd_net";
+    exits_on_sdd_net(argv[0]);
     current_case = "exits_cleanly_whatever_is_under_way";
     exits_cleanly_whatever_is_under_way(argv[0]);
     return 0;

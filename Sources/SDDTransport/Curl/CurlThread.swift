@@ -74,8 +74,16 @@ final class CurlThread: Sendable {
         watch.join()
     }
 
+    /// Joins the threads at the end of the process. If that ends on sdd-net itself, in a function of the application,
+    /// the loop turns no more.
     func join(milliseconds: Int64) {
-        thread.withLock { $0.take() }?.join(milliseconds: milliseconds)
+        let thread = thread.withLock { $0.take() }
+        if let thread, thread.isCurrent {
+            thread.detach()
+            watch.end()
+        } else {
+            thread?.join(milliseconds: milliseconds)
+        }
         // The watch ends together with the loop, or not at all.
         watch.join(milliseconds: milliseconds)
     }
