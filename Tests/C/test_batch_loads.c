@@ -233,6 +233,45 @@ static void check_skipped(const sdd_prefetch_report *report, void *user_data)
     CHECK(report->skipped == 20 && report->total == 20);
 }
 
+static void want_bytes(sdd_load_request *request, void *user_data)
+{
+    (void)user_data;
+    request->options |= SDD_OPTION_BYTES_ONLY;
+}
+
+CASE(b14_z14_an_item_without_pixels_counts_as_failed)
+{
+    OWNED_LOADER l = open_processing(want_bytes);
+    static uint8_t pixels[20 * 8 * 8 * 3];
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    sdd_batch_statistics counts = SDD_BATCH_STATISTICS_INIT;
+    sdd_batch_status kind = SDD_BATCH_STATUS_INIT;
+    sdd_batch_host host = SDD_BATCH_HOST_INIT;
+    static char texts[20][200];
+    for (int i = 0; i < 20; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/png/rgb8.png?bytes="), i);
+        urls[i] = texts[i];
+    }
+    tensor.pixels = pixels;
+    tensor.slot_count = 20;
+    tensor.width = tensor.height = 8;
+    sdd_batch *batch = begin(&l, &tensor, 0);
+    for (size_t taken = 0, count; taken < 20; taken += count) {
+        sdd_batch_item item = SDD_BATCH_ITEM_INIT;
+        CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
+        CHECK_STATUS(item.result->failure.status, SDD_ERROR_BAD_IMAGE_DATA);
+        sdd_result_release(item.result);
+    }
+    CHECK_STATUS(sdd_batch_get_statistics(batch, &counts), SDD_OK);
+    CHECK(counts.items == 20 && counts.succeeded == 0 && counts.failed == 20);
+    CHECK_STATUS(sdd_batch_get_status(batch, 0, &kind), SDD_OK);
+    CHECK(kind.items == 20 && kind.failure.status == SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd_batch_get_status(batch, 1, &kind), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_batch_get_host(batch, 0, &host), SDD_OK);
+    CHECK(host.items == 20 && host.failed == 20);
+    CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+}
+
 CASE(b14_z15_a_list_has_no_buffer)
 {
     OWNED_LOADER l = open_processing(lend_pixels);

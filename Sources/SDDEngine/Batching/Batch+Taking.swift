@@ -92,7 +92,10 @@ extension Batch {
         }
         var (error, slot) = (result.error, taken.slot)
         if let tensor = rules.tensor, let place = slot {
-            if error == nil { error = fill(place, of: tensor, with: result.image) }
+            if error == nil {
+                error = fill(place, of: tensor, with: result.image)
+                if let error { change { state in state.counts.correct(result, of: taken.host, to: error) } }
+            }
             if error != nil {
                 tensor.clear(place)
                 if release(slot: place) { slot = nil }

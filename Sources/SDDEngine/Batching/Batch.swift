@@ -120,16 +120,17 @@ extension Batch {
     private func setAsker(_ thread: ThreadIdentity?) { state.withLock { $0.asker = thread } }
 
     private func begin(_ entry: BatchEntry) {
+        let host = entry.host
         let (index, begins) = change { state in
-            let given = state.table.given(id: entry.id)
-            if !given.begins { count(result(ofStopped: state.table.stop ?? .cancelled), of: entry.host, in: &state) }
+            let given = state.table.given(id: entry.id, host: host)
+            if !given.begins { count(result(ofStopped: state.table.stop ?? .cancelled), of: host, in: &state) }
             return given
         }
         guard begins else { return }
-        let callbacks = BatchCallbacks(self, index: index, host: entry.host)
+        let callbacks = BatchCallbacks(self, index: index, host: host)
         let limit = deadline == .max ? 0 : max(1, deadline - time.monotonicMicroseconds())
         guard let token = source.submit(entry, in: form(of: index), totalLimit: limit, callbacks: callbacks) else {
-            ended(index, of: callbacks.host, DownloadResult(error: .closed, stage: .submit, ended: now))
+            ended(index, of: host, DownloadResult(error: .closed, stage: .submit, ended: now))
             return
         }
         if change({ state in state.table.began(index, token: token) }) { source.cancel(token) }

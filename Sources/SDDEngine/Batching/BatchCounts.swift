@@ -24,7 +24,8 @@ package struct BatchCounts: Sendable {
     package private(set) var bytes: Int64 = 0
     package private(set) var pixels: Int64 = 0
     /// Counts by kind, in order of first occurrence.
-    package private(set) var kinds: [(kind: Kind, items: Int64)] = []
+    package var kinds: [(kind: Kind, items: Int64)] { counted.filter { $0.items > 0 } }
+    private var counted: [(kind: Kind, items: Int64)] = []
     /// Counts by host, in order of first occurrence. URLs may name any number of hosts: after `mostHosts`, all others
     /// share the last record.
     package private(set) var hosts: [(name: String, host: Host)] = []
@@ -39,8 +40,7 @@ package struct BatchCounts: Sendable {
     package var failed: Int64 { items - succeeded - cancelled }
 
     mutating func count(_ result: DownloadResult, of host: String) {
-        let kind = Kind(
-            code: result.error?.code, detail: result.error?.detail ?? .none, httpStatus: result.httpStatus)
+        let kind = Kind(result, result.error)
         items += 1
         if kind.code == nil { succeeded += 1 }
         if kind.code == .cancelled { cancelled += 1 }
@@ -50,12 +50,20 @@ package struct BatchCounts: Sendable {
         count(result, at: place(of: host))
     }
 
+    /// Counts an item as failed that was counted as succeeded: its pixels did not get into its slot.
+    mutating func correct(_ result: DownloadResult, of host: String, to error: DownloadError) {
+        succeeded -= 1
+        if let place = kindPlaces[Kind(result, nil)] { counted[place].items -= 1 }
+        count(Kind(result, error))
+        hosts[place(of: host)].host.failed += 1
+    }
+
     private mutating func count(_ kind: Kind) {
         if let place = kindPlaces[kind] {
-            kinds[place].items += 1
+            counted[place].items += 1
         } else {
-            kindPlaces[kind] = kinds.count
-            kinds.append((kind, 1))
+            kindPlaces[kind] = counted.count
+            counted.append((kind, 1))
         }
     }
 
@@ -72,5 +80,11 @@ package struct BatchCounts: Sendable {
         hostPlaces[name] = hosts.count
         hosts.append((name, Host()))
         return hosts.count - 1
+    }
+}
+
+extension BatchCounts.Kind {
+    fileprivate init(_ result: DownloadResult, _ error: DownloadError?) {
+        self.init(code: error?.code, detail: error?.detail ?? .none, httpStatus: result.httpStatus)
     }
 }

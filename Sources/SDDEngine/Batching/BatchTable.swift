@@ -36,6 +36,7 @@ struct BatchTable<Outcome> {
     struct Taken {
         let index: Int
         let id: UInt64
+        let host: String
         let slot: Int?
         let end: End
     }
@@ -55,6 +56,7 @@ struct BatchTable<Outcome> {
 
     private struct Item {
         let id: UInt64
+        let host: String
         var phase = Phase.beginning
     }
 
@@ -104,10 +106,10 @@ extension BatchTable {
 
     /// Adds an item.
     /// - Returns: its index, and whether its request is to be made; otherwise the item has ended already.
-    mutating func given(id: UInt64) -> (index: Int, begins: Bool) {
+    mutating func given(id: UInt64, host: String = "") -> (index: Int, begins: Bool) {
         let index = givenCount
         givenCount += 1
-        items[index] = Item(id: id)
+        items[index] = Item(id: id, host: host)
         updateExhausted()
         if let stop { end(index, .stopped(stop)) }
         return (index, stop == nil)
@@ -227,7 +229,7 @@ extension BatchTable {
         guard canTake(index), let item = items[index], case .ended(let end) = item.phase else { return nil }
         items[index] = nil
         endedCount -= 1
-        return Taken(index: index, id: item.id, slot: slot(for: index, end), end: end)
+        return Taken(index: index, id: item.id, host: item.host, slot: slot(for: index, end), end: end)
     }
 
     private mutating func slot(for index: Int, _ end: End) -> Int? {
