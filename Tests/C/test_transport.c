@@ -270,7 +270,7 @@ CASE(e10_d27_errors_keep_their_class)
     int count = 0;
     OWNED_DOWNLOADER downloader = downloader_with(&p);
     for (sdd_status error = 2999; error <= 3017; error++) {
-        int is_class = error >= SDD_ERROR_TRANSPORT && error <= SDD_ERROR_PROXY;
+        int is_class = error >= SDD_ERROR_TRANSPORT && error <= SDD_ERROR_SINK;
         record_clear(&r);
         record_submit(downloader, &r, "archive:error", SDD_OPTION_BYTES_ONLY);
         const char *message = error % 2 ? "The archive is on fire." : NULL;

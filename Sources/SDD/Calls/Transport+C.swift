@@ -154,6 +154,7 @@ private func transportError(_ status: sdd_status, _ message: String?) -> Transpo
         case SDD_ERROR_ADDRESS_REFUSED: .addressRefused
         case SDD_ERROR_HEADERS_TOO_LARGE: .headersTooLarge
         case SDD_ERROR_PROXY: .proxy
+        case SDD_ERROR_SINK: .sinkNotWritable
         default: .other
         }
     let sentence = message ?? "\(StatusText(status).message)"
