@@ -117,6 +117,20 @@ static void check_changed(loader_in_folder *l, const char *url)
     record_clear(&f.r);
 }
 
+/* A cache without a disk has no bytes to compare, and no validator. */
+CASE(m13_without_a_disk_what_arrives_ends_it)
+{
+    sdd_cache_config memory = SDD_CACHE_CONFIG_INIT;
+    memory.levels = SDD_CACHE_MEMORY;
+    OWNED_LOADER l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, memory);
+    refresh f = { .r = RECORD_INIT };
+    const char *url = at("/tagged?file=png/rgb8.png&no-disk");
+    get_old(&l, &f, url);
+    sdd_load_request request = refreshing(&f, url);
+    check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
+    CHECK(f.r.origin == SDD_ORIGIN_NETWORK && sdd_image_width(f.r.image) == 19);
+}
+
 CASE(m14_a_new_picture_ends_it)
 {
     OWNED_LOADER l = open_loader();

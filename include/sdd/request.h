@@ -113,7 +113,8 @@ SDD_ENUM(sdd_options) {
        unblocks it. */
     SDD_OPTION_RETRY_FAILED = 1 << 16,
     /* L P B: delivers the cached picture at once (sdd_load_request.cached, SDD_EVENT_CACHED) and
-       asks the server whether it is still valid, by its validators or else by comparing bytes. The
+       asks the server whether it is still valid, by its validators or else by comparing bytes; a
+       cache without a disk has neither, and the load then ends with the picture that arrives. The
        load ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or
        with the error of the refresh: the result then has no picture (but see
        sdd_loader_submit_wait()), and the cached one stays in the cache. If the URL is blocked
