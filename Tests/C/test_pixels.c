@@ -149,6 +149,11 @@ CASE(z15_pixels_go_into_a_buffer)
                     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL);
         free(pixels);
     }
+    /* No buffer is as large as rows of this length. */
+    sdd_decode_options far = into(expected, 0, INT64_MAX);
+    sdd_image *none = NULL;
+    CHECK_FAILS(decode_file("facts/orientation.png", &far, &none), SDD_ERROR_BAD_IMAGE_DATA,
+                SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL);
     free(expected);
 }
 

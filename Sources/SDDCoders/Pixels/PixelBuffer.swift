@@ -80,7 +80,11 @@ private struct Place {
         guard
             let layout = PixelLayout(
                 width: width, height: height, format: format, rowAlignment: memory.rowAlignment, stride: given)
-        else { throw CoderError(.noMemory, "\(width) x \(height) pixels") }
+        else {
+            // No buffer is as large as all rows of such a length.
+            if given > 0 { throw CoderError(.bufferTooSmall, "\(width) x \(height) pixels, in rows of \(given) bytes") }
+            throw CoderError(.noMemory, "\(width) x \(height) pixels")
+        }
         stride = layout.stride
         switch memory.owner {
         case .library:
