@@ -165,7 +165,7 @@ typedef struct sdd_decode_options {
        number: one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: none. */
     sdd_image_format format_hint;
     sdd_scaling scaling; /* one of SDD_SCALING_ */
-    /* Copied with the options. NULL: the library's own memory. */
+    /* Copied with the options. Not with transforms of a load. NULL: the library's own memory. */
     const sdd_pixel_allocator *SDD_NULLABLE allocator;
     /* The memory for the pixels of this one picture, owned by the application; not with an
        allocator, nor in sdd_downloader_set_decode_options(). It must stay valid and untouched until

@@ -400,7 +400,7 @@ typedef struct sdd_cookie {
     const char *SDD_NULLABLE domain; /* "example.org" */
     const char *SDD_NULLABLE path;   /* NULL: "/" */
     int32_t include_subdomains;      /* 1: also for hosts in subdomains of domain */
-    int32_t secure;                  /* 1: only over https */
+    int32_t secure; /* 1: only over https, and to 127.0.0.1, ::1 and localhost also over http */
     int32_t http_only;               /* 1: hidden from scripts; stored, but without effect here */
     int64_t expires_ms; /* milliseconds since 1970; 0: when the downloader is destroyed */
 } sdd_cookie;
@@ -414,7 +414,8 @@ typedef struct sdd_cookie {
  *
  * @param cookie Copied. name, value and domain are required.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a part that is missing, has control characters or
- *     ";", or is over 4096 bytes, and for a public suffix with include_subdomains;
+ *     ";", or is over 4096 bytes, for name and value that together are (RFC 6265 section 6.1), and
+ *     for a public suffix with include_subdomains;
  *     SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
  * Thread: any.
  */

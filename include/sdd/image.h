@@ -212,7 +212,9 @@ typedef struct sdd_image_info {
     /* 1: the body was truncated or damaged, and no more will come; also of a picture made of such a
        one. 0: a complete picture, or one that has not been decoded yet. */
     int32_t is_partial;
-    int32_t is_scaled; /* 1: scaled or cropped by sdd_decode_options */
+    /* 1: scaled or cropped by sdd_decode_options. 0 from a cache's disk if it was stored so: the
+       encoded picture, with stored_width and stored_height, is then the scaled one. */
+    int32_t is_scaled;
     /* One of SDD_COLOUR_KIND_: what the picture says of its colours, converted or not. */
     sdd_colour_kind colour_kind;
     int32_t is_converted; /* 1: the pixels were converted to sRGB */

@@ -112,7 +112,7 @@ typedef struct sdd_load_request {
        allocator only the original is looked for in the cache and stored, not the picture itself. */
     const sdd_decode_options *SDD_NULLABLE decode;
     /* The transform_count transforms, as for sdd_image_transform(). The result has a cache entry of
-       its own, named by their keys. Not with sdd_decode_options.pixels. */
+       its own, named by their keys. Not with `pixels` or an allocator of sdd_decode_options. */
     const sdd_transform *SDD_NULLABLE transforms;
     size_t transform_count;
     /* The alternative_count URLs of the same picture, tried in order if `url` fails. The first
