@@ -117,8 +117,8 @@ class TransferOptions(TypedDict, total=False):
     """Goes on during the grace time after the low layer's sdd_downloader_enter_background(). Default: False."""
     resume: bool
     """Keeps in the cache the received part of a body that breaks off, or whose request is cancelled. The next request
-    with this option asks for the rest (RFC 9110 section 14.2, with If-Range). Only for GET without Range. Default:
-    False."""
+    with this option asks for the rest (RFC 9110 section 14.2, with If-Range). Only for GET without Range, and not with
+    a sink. Default: False."""
     stop_when_complete: bool
     """The transfer may stop when the picture is complete at the wanted size: a progressive JPEG that is made smaller
     need not deliver detail that is not shown. The result then has no bytes; Metrics.saved_bytes counts the rest. Only
