@@ -3,6 +3,7 @@
 #
 #   pixels     files that each format's own tools make are decoded through the library, and compared with what the tools
 #              and Pillow decode
+#   sizes      pictures that are enlarged
 #   coders     each coder alone, under the address and undefined behaviour sanitizers: pieces, limits, every truncation,
 #              changed bytes
 #   damage     files that are cut, and GIFs that break the rules: what there is of them
@@ -16,7 +17,7 @@
 #   gainmaps   gain maps of AVIF and HEIF
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|damage|animations|discovery|previews|svg|isolated|profiles|colours|gainmaps|limits...]
+#     Tests/Coders/run.sh [pixels|sizes|coders|damage|animations|discovery|previews|svg|isolated|profiles|colours|gainmaps|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -30,7 +31,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders damage animations discovery previews svg isolated profiles colours gainmaps limits)
+[ $# -gt 0 ] || parts=(pixels sizes coders damage animations discovery previews svg isolated profiles colours gainmaps limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -111,6 +112,13 @@ if wants pixels; then
     SDD_CODER_PATH=$work/coders "$python" Tests/Coders/compare.py "$work/bin/to_pam" "$pictures" >"$work/err" ||
         fail "other pixels than the format's own tool or Pillow"
     ok "pixels: $(tail -n 1 "$work/err")"
+fi
+if wants sizes; then
+    build show Tests/Coders/show.c
+    mkdir "$work/sizes"
+    SDD_CODER_PATH=$work/coders "$python" Tests/Coders/sizes.py "$work/bin/show" "$work/sizes" "$pictures" "${names[@]}" \
+        >"$work/out" 2>"$work/err" || fail "pictures in other sizes"
+    ok "sizes: $(cat "$work/out")"
 fi
 if wants coders; then check_coders; fi
 if wants damage; then

@@ -1,7 +1,8 @@
 import SDDBase
-import SDDCoders
 import TestSupport
 import Testing
+
+@testable import SDDCoders
 
 @Suite struct AppCoderTests {
     private let own = AppCoderList()
@@ -179,6 +180,37 @@ import Testing
         #expect(try decode([7, 1], sized(4)).facts?.width == 8)
         #expect(throws: CoderError.self) { try decode([7, 1], sized(6)) }
         #expect(decoders.outcome([7, 1]) == .failure(.coder))
+    }
+
+    @Test(
+        arguments: [
+            (SizeRule(width: 8, height: 4, fit: .stretch, allowsEnlarging: true), 8, 4),
+            (SizeRule(width: 3, height: 5, fit: .stretch, allowsEnlarging: true), 3, 5),
+            (SizeRule(width: 8, height: 1, fit: .fill, allowsEnlarging: true), 8, 1),
+            (SizeRule(width: 12, allowsEnlarging: true), 12, 6),
+        ])
+    func enlargesFramesAsThePicturesOfTheLibrary(size: SizeRule, width: Int, height: Int) throws {
+        // given: 4 x 2 pixels
+        own.add(ToyCoder { frame in (frame.width, frame.height, frame.stride) = (4, 2, 4) })
+        let whole = try decode([7, 1]).pixels
+        let plan = size.plan(width: 4, height: 2)
+        let reduction = Reduction(
+            width: 4, height: 2, plan: plan, storedWidth: 4, storedHeight: 2, format: .rgba8, isOpaque: true)
+        // when
+        let enlarged = try decode([7, 1], DecodeOptions(size: size)).pixels
+        // then
+        #expect((enlarged.width, enlarged.height) == (width, height))
+        #expect(try enlarged.plainBytes == reduction.reduce(whole).plainBytes)
+    }
+
+    @Test func aFrameBelowItsPictureIsNotEnlarged() {
+        own.add(
+            ToyCoder { frame in
+                (frame.width, frame.height, frame.stride) = (4, 2, 4)
+                (frame.pictureWidth, frame.pictureHeight) = (8, 4)
+            })
+        let enlarged = DecodeOptions(size: SizeRule(width: 16, allowsEnlarging: true))
+        #expect(throws: CoderError.self) { try decode([7, 1], enlarged) }
     }
 
     // MARK: - Invalid frames

@@ -19,6 +19,7 @@ struct CheckedFrame {
     private let codePoints: CodePoints?
     /// Number of good rows of a damaged body; `nil` if the body is whole.
     let goodRows: Int?
+    private let isDrawn: Bool
 
     /// Checks a frame.
     /// - Parameter isDrawn: true if it may be larger than its picture.
@@ -53,7 +54,7 @@ struct CheckedFrame {
         try PixelBuffer.check(
             width: UInt32(isDrawn ? width : pictureWidth), height: UInt32(isDrawn ? height : pictureHeight),
             maxPixels: maxPixels)
-        (base, stride, self.format) = (pixels, frame.stride, format)
+        (base, stride, self.format, self.isDrawn) = (pixels, frame.stride, format, isDrawn)
         orientation = max(1, Int(frame.orientation))
         frameCount = max(1, Int(frame.frameCount))
         loopCount = Int(frame.loopCount)
@@ -95,10 +96,9 @@ struct CheckedFrame {
         if isUncut && width == plan.width && height == plan.height {
             return Preview(pixels: try whole(rows: rows), goodRows: good ?? rows)
         }
-        // Sides are rounded, so a frame may be one pixel too small.
         let least = (
-            Double(plan.width) * Double(pictureWidth) / plan.partWidth - 1,
-            Double(plan.height) * Double(pictureHeight) / plan.partHeight - 1
+            leastSide(pictureWidth, made: plan.width, from: plan.partWidth),
+            leastSide(pictureHeight, made: plan.height, from: plan.partHeight)
         )
         guard !plan.isWhole || width >= pictureWidth && height >= pictureHeight, Double(width) > least.0,
             Double(height) > least.1
@@ -117,6 +117,13 @@ struct CheckedFrame {
         }
         return Preview(
             pixels: reducer.target, goodRows: good.map { reducer.rows(madeOf: $0) } ?? reducer.rowsMade)
+    }
+
+    /// Returns what a side of the frame must exceed, so that `made` pixels can be made from `part` of the picture's side.
+    private func leastSide(_ side: Int, made: Int, from part: Double) -> Double {
+        let wanted = Double(side) * Double(made) / part
+        // Sides are rounded, so a frame may be one pixel too small. A picture is enlarged here, unless it is drawn.
+        return (isDrawn ? wanted : min(wanted, Double(side))) - 1
     }
 
     private static func codePoints(_ frame: AppFrame) -> CodePoints? {
