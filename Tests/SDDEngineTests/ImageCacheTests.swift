@@ -178,7 +178,7 @@ import Testing
         "I16: PNG for transparent images, otherwise JPEG; the image's own format comes first",
         arguments: [
             (UInt8(0xFF), ImageFormat?.none, ImageFormat.jpeg), (0x40, nil, .png), (0xFF, .png, .png),
-            (0x40, .webp, .png), (0xFF, .webp, .jpeg),
+            (0x40, .webp, .png), (0xFF, .webp, .jpeg), (0x40, .jpeg, .png), (0xFF, .jpeg, .jpeg),
         ])
     func rawPixelsAreEncoded(filled: UInt8, own: ImageFormat?, expected: ImageFormat) throws {
         #expect(cache.storeNow(item("k", try image(filled: filled, of: own))) == nil)

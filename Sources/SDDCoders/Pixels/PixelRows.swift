@@ -53,7 +53,7 @@ extension PixelFormat {
 
 extension PixelBuffer {
     /// True if every pixel is opaque.
-    var isOpaque: Bool {
+    package var isOpaque: Bool {
         switch format {
         case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied: (0..<height).allSatisfy { isOpaque(row: $0) }
         case .rgba16, .rgba16Premultiplied: (0..<height).allSatisfy { isDeepOpaque(row: $0) }

@@ -42,15 +42,17 @@ package struct CacheItem: Sendable {
         }
     }
 
-    /// Encodes the image in its own format if the library can (row I16); otherwise as PNG if it has transparency, else
-    /// as JPEG.
+    /// Encodes the image in its own format if the library can (row I16), and if that keeps what shows through; otherwise
+    /// as PNG if it has transparency, else as JPEG.
     /// - Throws: only `noMemory`: an image to be stored losslessly must not become lossy for lack of memory.
     private func encoded() throws(EncodeError) -> Bytes? {
         guard let image, let pixels = try? image.decoded() else { return nil }
         // Its own format may have no encoder, or none that takes this image. Only the library's own formats keep what
         // an image said of its colours before they were converted.
-        let own = image.isConverted && image.format != .jpeg && image.format != .png
-        for options in own ? [EncodeOptions()] : [EncodeOptions(format: image.format), EncodeOptions()] {
+        let keepsColours = !image.isConverted || image.format == .jpeg || image.format == .png
+        // A JPEG's corners may have been rounded.
+        let isOwn = keepsColours && (image.format != .jpeg || pixels.isOpaque)
+        for options in isOwn ? [EncodeOptions(format: image.format), EncodeOptions()] : [EncodeOptions()] {
             do throws(EncodeError) {
                 return try ImageEncoder.encode(
                     pixels, options, colour: EncodedColour(of: image, isForItself: true), registry: .ofProcess)
