@@ -47,13 +47,12 @@ static sdd_status status_of(struct heif_error error)
     }
 }
 
-/* Sets libheif's own limit, a side of a square, from which it refuses larger pictures before it takes memory. */
-static void set_limits(struct decoder *decoder)
+enum { LONGEST_SIDE = 65535 };
+
+/* libheif refuses sides from its limit on. */
+static void limit_sides(const struct decoder *decoder, uint32_t longest)
 {
-    int64_t side = 1;
-    while (side * side < decoder->max_pixels && side < 65535) side++;
-    heif_context_set_maximum_image_size_limit(decoder->heif, (int)side);
-    heif_context_set_max_decoding_threads(decoder->heif, 0); /* this thread alone; libsdd has several */
+    heif_context_set_maximum_image_size_limit(decoder->heif, (int)longest + 1);
 }
 
 static sdd_status begin(struct decoder *decoder)
@@ -63,7 +62,10 @@ static sdd_status begin(struct decoder *decoder)
     if (has_endless_places(span_of(decoder->body.bytes, decoder->body.size), 0)) return SDD_ERROR_BAD_IMAGE_DATA;
     decoder->heif = heif_context_alloc();
     if (decoder->heif == NULL) return SDD_ERROR_NO_RESOURCES;
-    set_limits(decoder);
+    /* libheif's limit is for each side, so that it says little of the area, which is checked here and by the estimate.
+       Parsing takes no memory for pixels. */
+    limit_sides(decoder, LONGEST_SIDE);
+    heif_context_set_max_decoding_threads(decoder->heif, 0); /* this thread alone; libsdd has several */
     error = heif_context_read_from_memory_without_copy(decoder->heif, decoder->body.bytes, decoder->body.size, NULL);
     if (error.code != heif_error_Ok) return status_of(error);
     error = heif_context_get_primary_image_handle(decoder->heif, &decoder->handle);
@@ -79,6 +81,7 @@ struct content {
     struct hevc hevc;
     double canvas, tile;    /* pixels of the largest picture that is put together, or decoded */
     uint32_t width, height; /* of the largest */
+    uint32_t side;          /* the longest of all */
     unsigned pictures;      /* pictures in one item */
     int has_planes;         /* there are planes of transparency, or the like */
 };
@@ -99,6 +102,8 @@ static sdd_status read_item(struct content *content, struct item *item, int is_p
                item->type != BOX('i', 'd', 'e', 'n')) {
         return is_primary ? SDD_ERROR_UNSUPPORTED : SDD_OK; /* another codec, whose sizes are unknown here */
     }
+    if (item->width > content->side) content->side = item->width;
+    if (item->height > content->side) content->side = item->height;
     size = (double)item->width * item->height;
     if (size > content->canvas) {
         content->canvas = size;
@@ -142,6 +147,9 @@ static sdd_status heif_estimate(void *given, sdd_coder_estimate *estimate, void 
     if (status == SDD_OK) status = read_content(&content, &decoder->body);
     if (status != SDD_OK) return status;
     if (content.canvas > (double)decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    if (content.side > LONGEST_SIDE) return SDD_ERROR_UNSUPPORTED;
+    /* From here on libheif refuses larger pictures than those that have been counted. */
+    limit_sides(decoder, content.side);
     decoder->is_grey = content.hevc.chroma == 0;
     planes = planes_of[content.hevc.chroma] * (content.hevc.depth > 8 ? 2 : 1);
     canvas = 4 + 2 * planes + (content.hevc.depth > 8 ? 8 : 0) + (content.has_planes ? planes + 1 : 0);

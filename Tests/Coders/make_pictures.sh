@@ -16,7 +16,7 @@ def scene(width, height, seed):
     return np.clip(np.dstack([red, green, blue]) + noise, 0, 255).astype(np.uint8)
 
 folder = sys.argv[1]
-for name, width, height in [("large", 641, 479), ("small", 37, 29), ("row", 53, 1), ("column", 1, 47), ("dot", 1, 1)]:
+for name, width, height in [("large", 641, 479), ("small", 37, 29), ("row", 53, 1), ("column", 1, 47), ("dot", 1, 1), ("wide", 1000, 60)]:
     pixels = scene(width, height, len(name))
     Image.fromarray(pixels).save(f"{folder}/{name}.png")
     alpha = ((np.arange(width)[None, :] * 7 + np.arange(height)[:, None] * 3) % 256).astype(np.uint8)
@@ -67,7 +67,7 @@ make_jxl() {
 
 make_heif() {
     local name
-    for name in large small grey small-alpha; do
+    for name in large small grey small-alpha wide; do
         heif-enc -q 60 "$pictures/$name.png" -o "$pictures/$name.heif" >/dev/null 2>&1
     done
 }
