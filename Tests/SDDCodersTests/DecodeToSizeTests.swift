@@ -66,13 +66,47 @@ import Testing
     /// The mean error allowed, of 255, over a picture of edges and grain.
     private static let mostOffTheMean = 6.0
 
-    /// Where libjpeg makes exactly the wanted size, its result is used.
+    /// libjpeg's pixels are used where they lie: the last one of a row or column covers less of the picture.
     @Test(arguments: ["baseline-420", "progressive-420", "baseline-444", "grey"])
-    func halvesAreAsByDjpeg(name: String) throws {
+    func halvesAreThoseOfDjpeg(name: String) throws {
+        let stored = try Pictures.expected("jpeg/\(name).jpg")
         for eighths in [1, 2, 4] {
-            let expected = try Raster(pam: Fixtures.array("facts/\(name).\(eighths)-eighths.pam"))
-            let rule = SizeRule(width: expected.width, height: expected.height, fit: .stretch)
-            #expect(try decode(Fixtures.bytes("jpeg/\(name).jpg"), rule) == expected, "\(eighths)")
+            // given
+            let made = try Raster(pam: Fixtures.array("facts/\(name).\(eighths)-eighths.pam"))
+            let rule = SizeRule(
+                width: stored.width * eighths / 8, height: stored.height * eighths / 8, fit: .stretch)
+            let plan = rule.plan(width: stored.width, height: stored.height)
+            let reduction = Reduction(
+                width: made.width, height: made.height, plan: plan, storedWidth: made.width * 8 / eighths,
+                storedHeight: made.height * 8 / eighths, format: .rgba8, isOpaque: true)
+            // then
+            #expect(
+                try decode(Fixtures.bytes("jpeg/\(name).jpg"), rule) == Raster(reduction.reduce(buffer(of: made))),
+                "\(eighths)")
+        }
+    }
+
+    /// Whatever the sides, each pixel of a smaller JPEG shows its own place.
+    @Test(arguments: [(57, 41), (401, 301), (63, 65)])
+    func aReducedJPEGIsNotStretched(width: Int, height: Int) throws {
+        // given: red rises to the right, green downwards
+        let ramp = try #require(PixelBuffer(width: width, height: height))
+        for y in 0..<height {
+            for x in 0..<width {
+                let pixel = SIMD4(UInt8(255 * x / (width - 1)), UInt8(255 * y / (height - 1)), 0, 255)
+                (ramp.base + y * ramp.stride).storeBytes(of: pixel, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+            }
+        }
+        var options = EncodeOptions(format: .jpeg)
+        (options.quality, options.chroma) = (100, .full)
+        let jpeg = try ImageEncoder.encode(ramp, options)
+        for made in 2...(width + 1) / 2 {
+            // when
+            let fast = try decode(jpeg, SizeRule(width: made))
+            let exact = try decode(jpeg, SizeRule(width: made, isExact: true))
+            // then: libjpeg's pixels may lie across the border of two
+            let most = zip(fast.rgba, exact.rgba).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
+            #expect(most <= 3 + 64 / made, "\(made): \(most)")
         }
     }
 
@@ -149,7 +183,7 @@ import Testing
         var damaged = whole
         for index in (last + 10)..<(whole.count - 2) { damaged[index] = 0x55 }
         let facts = try damaged.withUnsafeBytes { try ImageFacts(of: $0) }
-        let rule = SizeRule(width: (facts.width + 7) / 8, height: (facts.height + 7) / 8)
+        let rule = SizeRule(width: facts.width / 8, height: facts.height / 8)
         // when
         let small = try decode(bytes(of: damaged), rule)
         // then

@@ -173,9 +173,10 @@ extension JPEGReader {
             ofWidth: storedWidth, height: storedHeight, for: plan, isExact: task.isExact)
         var (width, height): (UInt32, UInt32) = (header.width, header.height)
         _ = try isDone(sddj_scale(decoder, UInt32(eighths), &width, &height))
+        // The last pixel of a row or column covers as much as the others, some of it outside the picture.
         let reduction = Reduction(
-            width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
-            format: .rgba8, isOpaque: true, hasInks: task.keepsInks)
+            width: Int(width), height: Int(height), plan: plan, storedWidth: Int(width) * 8 / eighths,
+            storedHeight: Int(height) * 8 / eighths, format: .rgba8, isOpaque: true, hasInks: task.keepsInks)
         return .reduced(try reduction.makeReducer(in: task.memory(for: .rgba8)), reduction)
     }
 

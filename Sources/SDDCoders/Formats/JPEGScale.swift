@@ -10,8 +10,8 @@ enum JPEGScale {
         let leastHeight = Double(plan.height) * Double(height) / plan.partHeight
         var eighths = 1
         while eighths < 8 {
-            let (madeWidth, madeHeight) = ((width * eighths + 7) / 8, (height * eighths + 7) / 8)
-            if Double(madeWidth) >= leastWidth, Double(madeHeight) >= leastHeight { break }
+            // libjpeg rounds up: its last pixel may lie partly outside the picture.
+            if Double(width * eighths) >= 8 * leastWidth, Double(height * eighths) >= 8 * leastHeight { break }
             eighths *= 2
         }
         return eighths
