@@ -18,12 +18,25 @@ package struct CodePoints: Equatable, Sendable {
     /// True for curves whose light has no upper end on paper: they are not converted.
     var isHDR: Bool { transfer == 16 || transfer == 18 }
 
-    /// True for what every format with code points can store.
-    var isOfMostFormats: Bool { [1, 9, 12].contains(primaries) && [1, 8, 13, 16, 18].contains(transfer) }
+    private static let films = [1, 6, 11, 14, 15]
+
+    /// The numbers that say the same in every format: those of a still with the curve of films, or that leave something
+    /// open, mean what browsers take them for (MIAF, ISO/IEC 23000-22, 7.3.6.4).
+    var explicit: CodePoints {
+        guard isOfStills, primaries != Self.unspecified || transfer != Self.unspecified else { return self }
+        var points = self
+        if primaries == Self.unspecified { points.primaries = 1 }
+        if transfer == Self.unspecified || Self.films.contains(transfer) { points.transfer = 13 }
+        return points
+    }
+
+    /// True for what every format with code points can store. The curve of films means another one outside PNG.
+    var isOfMostFormats: Bool { [1, 9, 12].contains(primaries) && [8, 13, 16, 18].contains(transfer) }
 
     /// Returns what converts the colours; `nil` if these numbers do not say how.
     var shaper: ColourShaper? {
-        guard let curve, let matrix else { return nil }
+        let points = explicit
+        guard let curve = points.curve, let matrix = points.matrix else { return nil }
         return ColourShaper(curve, curve, curve, toXYZ: matrix)
     }
 
@@ -31,7 +44,7 @@ package struct CodePoints: Equatable, Sendable {
     private var curve: ToneCurve? {
         switch transfer {
         // Films that were stored by this curve are shown by that of ITU-R BT.1886.
-        case 1, 6, 11, 14, 15: isOfStills ? .sRGB : .gamma(2.4)
+        case 1, 6, 11, 14, 15: .gamma(2.4)
         case 4: .gamma(2.2)
         case 5: .gamma(2.8)
         case 7: .function(g: 1 / 0.45, a: 1 / 1.1115, b: 0.1115 / 1.1115, c: 1 / 4, d: 0.0913, e: 0, f: 0)
@@ -63,7 +76,7 @@ package struct CodePoints: Equatable, Sendable {
 
     /// The name of the colour space, or of its primaries.
     var name: String {
-        switch primaries {
+        switch explicit.primaries {
         case 1 where transfer == 13: "sRGB"
         case 1: "BT.709"
         case 4: "BT.470 M"

@@ -32,7 +32,7 @@ package struct EncodedColour: Sendable {
             guard let profile = description.profile, byteLimit <= 0 || profile.count < byteLimit / 2 else { break }
             parts.profile = profile
         case .codePoints where format != .jpeg && format != .webp:
-            guard let points = description.codePoints, format == .png || points.isOfMostFormats else { break }
+            guard let points = description.codePoints?.explicit, format == .png || points.isOfMostFormats else { break }
             parts.codePoints = points
         case .gamma where format == .png:
             (parts.gamma, parts.chromaticities) = (description.gamma, description.chromaticities)
