@@ -54,11 +54,12 @@ static sdd_status what_is_wrong(const struct decoder *decoder)
     return decoder->body.size < length ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA;
 }
 
-/* Chooses the size of a still picture: the smallest one allowed, since libwebp scales while it decodes. */
+/* Chooses the size of a still picture: the smallest one allowed, since libwebp scales while it decodes. That mixes the
+   colours of what is transparent with the others. */
 static void choose_size(struct decoder *decoder)
 {
     int64_t width = decoder->picture_width, height = decoder->picture_height, side = decoder->wanted_side;
-    if (!decoder->features.has_animation && side > 0 && side < width && side < height) {
+    if (!decoder->features.has_animation && !decoder->features.has_alpha && side > 0 && side < width && side < height) {
         decoder->width = (int32_t)(width < height ? side : (width * side + height - 1) / height);
         decoder->height = (int32_t)(width < height ? (height * side + width - 1) / width : side);
     }

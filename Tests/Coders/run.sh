@@ -3,7 +3,7 @@
 #
 #   pixels     files that each format's own tools make are decoded through the library, and compared with what the tools
 #              and Pillow decode
-#   sizes      pictures that are enlarged
+#   sizes      pictures that are enlarged, and smaller ones of what is transparent
 #   coders     each coder alone, under the address and undefined behaviour sanitizers: pieces, limits, every truncation,
 #              changed bytes
 #   damage     files that are cut, and GIFs that break the rules: what there is of them

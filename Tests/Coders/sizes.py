@@ -1,4 +1,4 @@
-"""Tests other sizes of what the coders decode.
+"""Tests other sizes of what the coders decode: larger ones, and smaller ones of what is partly transparent.
 
     sizes.py SHOW FOLDER PICTURES FORMAT...
 
@@ -52,9 +52,36 @@ def enlarged(name):
         expect(size[2] == FILL or name == "svg" or away < 2, f"{path.name} {size}: colours that are {away} away")
 
 
+def means(pixels, count):
+    """The means of areas of so many pixels, colours weighted by alpha."""
+    areas = pixels.reshape(pixels.shape[0] // count, count, pixels.shape[1] // count, count, 4)
+    alpha = areas[..., 3:]
+    weighted = (areas[..., :3] * alpha).sum((1, 3)) / np.maximum(alpha.sum((1, 3)), 1)
+    return np.dstack([weighted, alpha.mean((1, 3))])
+
+
+def stripes(name, **options):
+    """Opaque blue between what was red and is transparent: it does not become redder in a smaller picture."""
+    picture = np.zeros((96, 96, 4), np.uint8)
+    picture[:, :, :] = (255, 0, 0, 0)
+    picture[:, 5::9, :] = picture[4::7, :, :] = (0, 0, 255, 255)
+    path = FOLDER / f"stripes-{name}"
+    Image.fromarray(picture, "RGBA").save(path, exact=True, **options)
+    whole = shown(path, 0, 0, INSIDE, 0)
+    for count in (2, 3, 4, 6):
+        pixels = shown(path, 96 // count, 96 // count, INSIDE, 0)
+        if whole is not None and pixels is not None:
+            expected = means(whole, count)
+            away = np.abs(pixels - expected)[expected[..., 3] > 20].max()
+            expect(away <= 1, f"{path.name}: {away} away at {96 // count} pixels")
+
+
 for name in FORMATS:
     if (PICTURES / f"small.{name}").exists():
         enlarged(name)
+if "webp" in FORMATS:
+    stripes("lossy.webp", quality=95)
+    stripes("lossless.webp", lossless=True)
 print(f"{done} sizes")
 print("\n".join(failures), file=sys.stderr)
 sys.exit(bool(failures) or done == 0)

@@ -166,6 +166,15 @@ import Testing
         #expect(coder.log.withLock { $0 }.filter { $0.hasPrefix("frame") }.count == 3)
     }
 
+    /// A coder reduces in its own way, so that it is not asked to where a form wants the exact means.
+    @Test func exactMeansAreMadeOfAllPixels() throws {
+        let coder = ToyCoder { frame in (frame.width, frame.height, frame.stride) = (4, 2, 4) }
+        own.add(coder)
+        let exact = DecodeOptions(format: .grey8, size: SizeRule(width: 2, isExact: true))
+        #expect(try decode([7, 1], exact).pixels.plainBytes == [2, 4])
+        #expect(coder.log.withLock { $0 }.first == "open 0")
+    }
+
     @Test func aCoderMayReduceThePictureItselfButNotTooFar() throws {
         // given: a picture of 8 x 4 pixels, of which the coder gives 4 x 2
         own.add(
