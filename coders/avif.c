@@ -81,8 +81,6 @@ static sdd_status begin(struct decoder *decoder)
     avif->ignoreExif = AVIF_TRUE;
     /* Browsers show files without these properties, or with invalid ones, all the same. */
     avif->strictFlags &= ~(avifStrictFlags)(AVIF_STRICT_PIXI_REQUIRED | AVIF_STRICT_CLAP_VALID);
-    if (decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
-        avif->imageSizeLimit = decoder->max_pixels > 0 ? (uint32_t)decoder->max_pixels : 1;
     status = status_of(avifDecoderSetIOMemory(avif, decoder->body.bytes, decoder->body.size));
     /* libavif refuses a file that is shorter than its samples, unless it does not know its size. */
     if (status == SDD_OK && decoder->keeps_rest) avif->io->sizeHint = 0;
@@ -90,7 +88,11 @@ static sdd_status begin(struct decoder *decoder)
     if (status != SDD_OK) return status;
     if (avif->imageCount < 1) return SDD_ERROR_BAD_IMAGE_DATA;
     count_frames(decoder);
-    return check_size(avif->image->width, avif->image->height, decoder->max_pixels);
+    status = check_size(avif->image->width, avif->image->height, decoder->max_pixels);
+    /* Parsing takes no memory for pixels, and a limit would make it fail as if the file were damaged. */
+    if (status == SDD_OK && decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
+        avif->imageSizeLimit = (uint32_t)decoder->max_pixels;
+    return status;
 }
 
 /* ---- memory */

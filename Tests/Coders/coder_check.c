@@ -322,7 +322,7 @@ int main(int argc, char **argv)
         decoder = open_fed(bytes, size, size + 1, &status, NULL);
         if (status == SDD_OK)
             status = coder->next(decoder, &frame, coder->user_data);
-        CHECK(status != SDD_OK && status != SDD_ERROR_NOT_FOUND && status != SDD_ERROR_INCOMPLETE);
+        CHECK(status == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
         coder->close(decoder, coder->user_data);
         printf("%d\n", (int)status);
     } else if (strcmp(argv[1], "damage") == 0) {
