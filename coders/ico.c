@@ -139,19 +139,72 @@ static sdd_status ico_estimate(void *given, sdd_coder_estimate *estimate, void *
 
 /* ---- pictures */
 
+struct png_bytes {
+    const unsigned char *at, *end;
+};
+
+static void give_png_bytes(png_structp png, png_bytep out, size_t size)
+{
+    struct png_bytes *bytes = png_get_io_ptr(png);
+    if (size > (size_t)(bytes->end - bytes->at)) png_error(png, "the end");
+    memcpy(out, bytes->at, size);
+    bytes->at += size;
+}
+
+static void on_png_error(png_structp png, png_const_charp message)
+{
+    (void)message;
+    png_longjmp(png, 1);
+}
+
+static void on_png_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+/* Reads the colours as they are stored, 16 bits a channel rounded to 8. libpng's simplified interface would take those of
+   16 bits for linear light, and apply gAMA. */
+__attribute__((noinline)) static int read_png_rows(const struct decoder *decoder, png_structp png, png_infop info)
+{
+    const size_t row = (size_t)decoder->chosen.width * 4;
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* all but those that make pixels */
+    png_read_info(png, info);
+    if (png_get_image_width(png, info) != (png_uint_32)decoder->chosen.width ||
+        png_get_image_height(png, info) != (png_uint_32)decoder->chosen.height)
+        return 0;
+    png_set_expand(png);
+    png_set_scale_16(png);
+    png_set_gray_to_rgb(png);
+    png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER);
+    int passes = png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+    if (png_get_rowbytes(png, info) != row) return 0;
+    for (; passes > 0; passes--)
+        for (int32_t y = 0; y < decoder->chosen.height; y++)
+            png_read_row(png, decoder->canvas + (size_t)y * row, NULL);
+    return 1;
+}
+
+/* Returns 0 if libpng has left by longjmp. */
+static int read_png(const struct decoder *decoder, png_structp png, png_infop info)
+{
+    if (setjmp(png_jmpbuf(png)) != 0) return 0;
+    return read_png_rows(decoder, png, info);
+}
+
 static sdd_status decode_png(const struct decoder *decoder)
 {
     const struct entry *entry = &decoder->chosen;
-    png_image image = { .version = PNG_IMAGE_VERSION };
-    sdd_status status = SDD_OK;
+    struct png_bytes bytes;
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    png_structp png;
+    png_infop info;
     if (entry->end > decoder->body.size || entry->end < entry->at) return SDD_ERROR_INCOMPLETE;
-    if (!png_image_begin_read_from_memory(&image, decoder->body.bytes + entry->at, entry->end - entry->at))
-        return SDD_ERROR_BAD_IMAGE_DATA;
-    image.format = PNG_FORMAT_RGBA;
-    if (image.width != (png_uint_32)entry->width || image.height != (png_uint_32)entry->height ||
-        !png_image_finish_read(&image, NULL, decoder->canvas, 0, NULL))
-        status = SDD_ERROR_BAD_IMAGE_DATA;
-    png_image_free(&image);
+    bytes = (struct png_bytes){ decoder->body.bytes + entry->at, decoder->body.bytes + entry->end };
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, on_png_error, on_png_warning);
+    info = png != NULL ? png_create_info_struct(png) : NULL;
+    if (info != NULL) {
+        png_set_read_fn(png, &bytes, give_png_bytes);
+        status = read_png(decoder, png, info) ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA;
+    }
+    png_destroy_read_struct(&png, &info, NULL);
     return status;
 }
 

@@ -85,7 +85,32 @@ EOF
 }
 
 make_bmp() { of_pillow bmp large small row column dot grey; }
-make_ico() { of_pillow ico small small-alpha grey; }
+make_ico() {
+    of_pillow ico small small-alpha grey
+    # PNGs of 16 bits, and one that states linear light.
+    "$python" - "$pictures" <<'EOF'
+import struct
+import sys
+import zlib
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+def icon(name, depth, kind, channels, extra=b""):
+    size = channels * depth // 8
+    rows = b"".join(b"\0" + bytes((y * 29 + x * 7 + x * x) % 256 for x in range(16 * size)) for y in range(9))
+    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 9, depth, kind, 0, 0, 0)) + extra
+    png += chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    entry = struct.pack("<BBBBHHII", 16, 9, 0, 0, 1, 32, len(png), 22)
+    with open(f"{sys.argv[1]}/{name}.ico", "wb") as file:
+        file.write(struct.pack("<HHH", 0, 1, 1) + entry + png)
+
+icon("deep-grey", 16, 4, 2)
+icon("deep-alpha", 16, 6, 4)
+icon("deep-colours", 16, 2, 3)
+icon("linear", 8, 2, 3, chunk(b"gAMA", struct.pack(">I", 100000)))
+EOF
+}
 
 # No pictures, but pixels with a profile, of which libsdd makes the bodies.
 make_icc() { "$python" Tests/Fuzz/profiles.py --bodies "$pictures"; }
