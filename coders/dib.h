@@ -76,7 +76,8 @@ static inline sdd_status dib_set_channels(struct dib *dib, size_t header, uint32
     const uint32_t *usual = dib->bits == 16 ? of_16 : of_others;
     const unsigned char *masks = dib->bytes + header + 40;
     int has_masks = dib->compression == DIB_BITFIELDS || dib->compression == DIB_ALPHA_BITFIELDS;
-    int has_alpha = dib->compression == DIB_ALPHA_BITFIELDS || (has_masks && length >= 56) || length >= 108;
+    int has_alpha = dib->compression == DIB_ALPHA_BITFIELDS || (has_masks && length >= 56) ||
+                    (length >= 108 && dib->bits == 32);
     uint32_t alpha = 0;
     if (has_masks && dib->size - header < (has_alpha ? 56 : 52)) return SDD_ERROR_INCOMPLETE;
     for (int i = 0; i < 3; i++) {

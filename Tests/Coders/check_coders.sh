@@ -69,8 +69,8 @@ check_coders() {
             awk -v other=",$other," 'index(other, "," $3 ",") == 0 { print $3 }')" = \
             sdd_coder_main ] || fail "$name.so exports more than sdd_coder_main"
         check_fixtures "$name"
-        for file in small small-alpha small-lossless dot row column grey deep turned container moving wide deep-alpha \
-            linear; do
+        for file in small small-alpha small-lossless dot row column grey deep turned container moving wide unused-bit \
+            deep-alpha linear; do
             file=$pictures/$file.$name
             [ -f "$file" ] || continue
             check frames "$work/checked/$name.so" "$file"

@@ -84,7 +84,20 @@ for name in names:
 EOF
 }
 
-make_bmp() { of_pillow bmp large small row column dot grey; }
+make_bmp() {
+    of_pillow bmp large small row column dot grey
+    "$python" - "$pictures" <<'EOF'
+import struct
+import sys
+
+# Pixels of 15 bits, of which the other one is set in some, behind a header with a mask for alpha.
+pixels = b"".join(struct.pack("<H", (x * 9241 + y * 331) & 0xffff) for y in range(6) for x in range(8))
+header = struct.pack("<IiiHHIIiiII4I", 108, 8, 6, 1, 16, 0, len(pixels), 0, 0, 0, 0, 0x7c00, 0x3e0, 0x1f, 0x8000)
+with open(f"{sys.argv[1]}/unused-bit.bmp", "wb") as file:
+    file.write(b"BM" + struct.pack("<IHHI", 122 + len(pixels), 0, 0, 122) + header.ljust(108, b"\0") + pixels)
+EOF
+}
+
 make_ico() {
     of_pillow ico small small-alpha grey
     # PNGs of 16 bits, and one that states linear light.
