@@ -223,10 +223,9 @@ static sdd_status begin(struct decoder *decoder)
     if (decoder->rows == NULL) {
         status = read_features(decoder);
         if (status != SDD_OK) return status;
-        if (decoder->features.has_animation) return open_frames(decoder);
-        status = prepare_still(decoder);
+        status = decoder->features.has_animation ? open_frames(decoder) : prepare_still(decoder);
     }
-    if (status == SDD_OK) {
+    if (status == SDD_OK && decoder->frames == NULL) {
         status = decode_still(decoder);
         if (status != SDD_OK && status != SDD_ERROR_NO_RESOURCES && decoder->keeps_rest) status = keep_rows(decoder);
     }

@@ -70,7 +70,7 @@ check_coders() {
             sdd_coder_main ] || fail "$name.so exports more than sdd_coder_main"
         check_fixtures "$name"
         for file in small small-alpha small-lossless dot row column grey deep turned container moving wide unused-bit \
-            deep-alpha linear; do
+            deep-alpha linear turned-moving; do
             file=$pictures/$file.$name
             [ -f "$file" ] || continue
             check frames "$work/checked/$name.so" "$file"

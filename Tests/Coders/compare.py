@@ -79,7 +79,7 @@ def main():
             made = read_pam(run.stdout)
             # The tools show a WebP's picture as it is stored, and an animation not at all.
             references = {"Pillow": of_pillow(path)}
-            if path.stem not in ("turned", "moving") or path.suffix not in (".webp",):
+            if path.stem not in ("turned", "moving", "turned-moving") or path.suffix not in (".webp",):
                 references["tool"] = of_tool(path, folder)
             for name, reference in references.items():
                 if reference is None:

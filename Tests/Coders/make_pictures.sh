@@ -30,6 +30,7 @@ Image.fromarray(scene(40, 24, 9)).convert("P").save(f"{folder}/palette.gif")
 exif = Image.Exif()
 exif[0x0112] = 6
 Image.fromarray(scene(41, 27, 4)).save(f"{folder}/turned.webp", lossless=True, exif=exif)
+frames[0].save(f"{folder}/turned-moving.webp", save_all=True, append_images=frames[1:], lossless=True, exif=exif)
 EOF
 }
 
