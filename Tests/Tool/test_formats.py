@@ -1,5 +1,6 @@
 """Formats of files: the name decides; what can be encoded, and what is told of pictures that coders decode."""
 import pathlib
+import re
 
 from harness import CODERS, FIXTURES, SERVER, CoderTest, ToolTest
 
@@ -209,6 +210,31 @@ class ColourTests(ToolTest):
         for words in ([], ["--colour", "srgb"], ["--verify"]):
             self.sdd("get", *words, "-f", "-o", "a.jpg", self.URL, status=0)
             self.assertEqual((self.folder / "a.jpg").read_bytes(), self.PICTURE.read_bytes())
+
+    def test_the_nearest_of_256_colours_is_shown(self):
+        from PIL import Image
+        levels = (0, 95, 135, 175, 215, 255)
+        palette = {16 + r * 36 + g * 6 + b: (levels[r], levels[g], levels[b])
+                   for r in range(6) for g in range(6) for b in range(6)}
+        palette |= {232 + step: (8 + 10 * step,) * 3 for step in range(24)}
+        colours = [(r, g, b) for r in (0, 40, 102, 255) for g in (0, 51, 120, 180) for b in (0, 70, 153, 235)]
+        colours += [(grey,) * 3 for grey in range(0, 256, 5)] + [(76, 80, 78), (130, 121, 128)]
+        picture = Image.new("RGB", (len(colours), 1))
+        picture.putdata(colours)
+        picture = picture.resize((len(colours), 2), Image.NEAREST)
+        for start in range(0, len(colours), 40):
+            part = picture.crop((start, 0, min(start + 40, len(colours)), 2))
+            part.save(self.folder / "x.png")
+            out = self.sdd("info", "--show=blocks", "x.png", environment={"COLORTERM": ""}, status=0).out
+            shown = [palette[int(number)] for number in re.findall(r"\x1b\[38;5;(\d+)m", out)]
+            self.assertEqual(len(shown), part.width)
+
+            def away(one, other):
+                return sum((a - b) ** 2 for a, b in zip(one, other))
+
+            for colour, made in zip(part.crop((0, 0, part.width, 1)).getdata(), shown):
+                least = min(away(colour, other) for other in palette.values())
+                self.assertEqual(away(colour, made), least, (colour, made))
 
     def test_pictures_are_shown_in_srgb(self):
         plain = self.sdd("info", "--show=blocks", self.PICTURE, environment={"COLORTERM": "truecolor"}, status=0).out

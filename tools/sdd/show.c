@@ -110,12 +110,26 @@ static void add_iterm(struct text *page, const uint8_t *png, size_t size)
     text_putc(page, '\a');
 }
 
-/* The number of a colour in the cube of terminals with 256 colours. */
-static int cube_colour(const uint8_t *pixel)
+static int distance(const uint8_t *pixel, const int *colour)
 {
-    int number = 16;
-    for (int c = 0; c < 3; c++) number += (pixel[c] * 5 + 127) / 255 * (c == 0 ? 36 : c == 1 ? 6 : 1);
-    return number;
+    int sum = 0;
+    for (int c = 0; c < 3; c++) sum += (pixel[c] - colour[c]) * (pixel[c] - colour[c]);
+    return sum;
+}
+
+/* The number of the nearest colour of terminals with 256: a cube of 0, 95, 135 ... 255 from 16 on, and the greys 8, 18 ...
+   238 from 232 on. The first 16 are the user's own. */
+static int nearest_colour(const uint8_t *pixel)
+{
+    int number = 16, mean = (pixel[0] + pixel[1] + pixel[2]) / 3, colour[3];
+    for (int c = 0; c < 3; c++) {
+        int level = pixel[c] < 48 ? 0 : pixel[c] < 115 ? 1 : (pixel[c] - 35) / 40;
+        colour[c] = level == 0 ? 0 : 55 + 40 * level;
+        number += level * (c == 0 ? 36 : c == 1 ? 6 : 1);
+    }
+    int step = mean < 8 ? 0 : mean > 238 ? 23 : (mean - 3) / 10;
+    const int grey[3] = { 8 + 10 * step, 8 + 10 * step, 8 + 10 * step };
+    return distance(pixel, grey) < distance(pixel, colour) ? 232 + step : number;
 }
 
 static void add_block_colour(struct text *page, const uint8_t *pixel, bool foreground, bool exact)
@@ -123,7 +137,7 @@ static void add_block_colour(struct text *page, const uint8_t *pixel, bool foreg
     if (exact)
         text_printf(page, "\033[%d;2;%d;%d;%dm", foreground ? 38 : 48, pixel[0], pixel[1], pixel[2]);
     else
-        text_printf(page, "\033[%d;5;%dm", foreground ? 38 : 48, cube_colour(pixel));
+        text_printf(page, "\033[%d;5;%dm", foreground ? 38 : 48, nearest_colour(pixel));
 }
 
 /* Each character shows two pixels, one above the other. */
