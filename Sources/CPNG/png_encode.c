@@ -113,7 +113,8 @@ static void write_chunk(png_structp png, const sddp_chunk *chunk)
 
 __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture *picture)
 {
-    const bool has_four = picture->layout == SDDP_RGBA || picture->layout == SDDP_BGRA;
+    const bool has_four = picture->layout != SDDP_RGB && picture->layout != SDDP_GREY;
+    const bool is_deep = picture->layout == SDDP_RGBA16;
     e->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, e, on_error, on_warning, e, allocate, release);
     /* This fails without memory, or if the loaded libpng is of another release series than the headers. */
     if (e->png == NULL) leave(e, e->no_memory ? SDDP_ENCODE_NO_MEMORY : SDDP_ENCODE_FAILED);
@@ -124,8 +125,8 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_compression_buffer_size(e->png, 64 * 1024); /* size of an IDAT chunk */
     png_set_write_fn(e->png, e, pass_bytes_on, do_nothing);
-    png_set_IHDR(e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(e->png, e->info, picture->width, picture->height, is_deep ? 16 : 8, colour_type(picture),
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     /* libpng warns of a profile that it refuses; this is told below. */
     png_set_benign_errors(e->png, 1);
     if (picture->profile_size > 0) {
@@ -138,6 +139,9 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     png_write_info(e->png, e->info);
     for (size_t i = 0; i < picture->chunk_count; i++) write_chunk(e->png, &picture->chunks[i]);
     if (picture->layout == SDDP_BGRA) png_set_bgr(e->png);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (is_deep) png_set_swap(e->png);
+#endif
     if (has_four && picture->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
     e->rows_left = picture->height;
 }

@@ -102,6 +102,35 @@ import Testing
         }
     }
 
+    /// Of 16 bits a channel all are kept, also where the colours are converted first.
+    @Test(arguments: [PixelFormat.rgba16, .rgba16Premultiplied], ["rgba16", "rgb16", "grey-alpha16"])
+    func aPNGKeepsSixteenBits(format: PixelFormat, name: String) throws {
+        // given
+        let form = DecodeOptions(format: format)
+        let stored = try decoders.decode(Fixtures.bytes("png/\(name).png"), form: form, maxPixels: 1 << 20)
+        // when
+        let made = try ImageEncoder.encode(stored.pixels, EncodeOptions(format: .png))
+        // then
+        let again = try decoders.decode(made, form: form, maxPixels: 1 << 20)
+        #expect(again.pixels.plainBytes == stored.pixels.plainBytes)
+        #expect(again.facts?.depth == 16)
+        #expect(again.facts?.channels == (name == "rgb16" ? 3 : 4))
+    }
+
+    @Test func sixteenBitsAreConvertedWithAllOfThem() throws {
+        // given: a PNG of colours has no profile of greys
+        let deep = DecodeOptions(format: .rgba16)
+        let profiled = try decoders.decode(Fixtures.bytes("colour/grey.jpg"), form: deep, maxPixels: 1 << 20)
+        let expected = try profiled.pixels.straightCopy()
+        try profiled.colour?.converter?.convert(expected)
+        // when
+        let made = try ImageEncoder.encode(
+            profiled.pixels, EncodeOptions(format: .png), colour: EncodedColour(of: profiled))
+        // then
+        let again = try decoders.decode(made, form: deep, maxPixels: 1 << 20)
+        #expect(again.pixels.plainBytes == expected.plainBytes)
+    }
+
     @Test func aPNGIsReducedUntilItFits() throws {
         let pixels = try Self.pixels("glass")
         let whole = try ImageEncoder.encode(pixels, EncodeOptions(format: .png)).count

@@ -225,9 +225,10 @@ SDD_ENUM(sdd_chroma) {
  * Options for encoding an image. All 0: the whole image, in a format chosen from its pixels. Begin
  * with SDD_ENCODE_OPTIONS_INIT.
  *
- * A PNG keeps every pixel; premultiplied alpha is divided out, and an alpha channel without
- * transparency is not stored. A JPEG is encoded with libjpeg's defaults, with 8-bit tables at any
- * quality.
+ * A PNG keeps every pixel, and 16 bits a channel where the pixels have them (its animations have
+ * 8); premultiplied alpha is divided out, and an alpha channel without transparency is not stored.
+ * Other formats have 8 bits a channel. A JPEG is encoded with libjpeg's defaults, with 8-bit tables
+ * at any quality.
  */
 typedef struct sdd_encode_options {
     size_t struct_size;

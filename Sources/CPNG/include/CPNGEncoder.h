@@ -34,8 +34,8 @@ typedef struct sddp_chunk {
 typedef struct sddp_picture {
     uint32_t width;
     uint32_t height;
-    sddp_layout layout;  /* layout of the input rows; 8 bits per channel */
-    bool drops_alpha;    /* true if the fourth byte of each 4-byte pixel is not stored */
+    sddp_layout layout;  /* layout of the input rows; the PNG has as many bits per channel */
+    bool drops_alpha;    /* true if the fourth channel of such a layout is not stored */
     const void *profile; /* a colour profile (ICC.1); NULL for none */
     size_t profile_size;
     const sddp_chunk *chunks;

@@ -165,7 +165,7 @@ package enum ImageEncoder {
         -> PixelBuffer
     {
         do throws(CoderError) {
-            let copy = try pixels.straightCopy(isNarrow: true)
+            let copy = try pixels.straightCopy(isNarrow: converter.takesBytesAlone)
             try converter.convert(copy)
             return copy
         } catch {

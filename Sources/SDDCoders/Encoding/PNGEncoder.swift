@@ -77,8 +77,12 @@ final class PNGEncoder {
         return chunks
     }
 
-    /// Chooses the layout of the rows. A PNG's alpha is not premultiplied.
+    /// Chooses the layout of the rows. A PNG's alpha is not premultiplied; it has 16 bits a channel if the pixels have.
     private static func feed(_ pixels: PixelBuffer, isOpaque: Bool) -> (sddp_layout, RowFeed) {
+        if pixels.format.source == .rgba16 {
+            let isStraight = isOpaque || !pixels.format.isPremultiplied
+            return (SDDP_RGBA16, isStraight ? .asTheyLie(pixels) : .made(of: pixels, .rgba16, background: 0))
+        }
         guard isOpaque || !pixels.format.isPremultiplied, let order = pixels.format.byteOrder else {
             return (SDDP_RGBA, .made(of: pixels, .rgba8, background: 0))
         }

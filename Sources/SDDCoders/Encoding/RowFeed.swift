@@ -2,7 +2,7 @@
 enum RowFeed {
     /// All rows at once, directly from the buffer.
     case asTheyLie(PixelBuffer)
-    /// A few rows at a time, converted for the encoder.
+    /// A few rows at a time, converted for the encoder. Only pixels of 16 bits a channel become such ones.
     case made(of: PixelBuffer, PixelFormat, background: UInt32)
 
     /// Number of rows per call: they fit into the processor's cache, and the calls stay few.
@@ -29,8 +29,12 @@ enum RowFeed {
         _ top: Int, _ count: Int, of pixels: PixelBuffer, _ format: PixelFormat, _ background: UInt32
     ) throws(EncodeError) -> PixelBuffer {
         do throws(CoderError) {
-            let rows = try PixelBuffer.make(width: pixels.width, height: count, .rgba8)
-            for y in 0..<count { pixels.readRow(top + y, to: rows.base + y * rows.stride) }
+            let rows = try PixelBuffer.make(width: pixels.width, height: count, format.source)
+            let isDeep = format.source == .rgba16
+            for y in 0..<count {
+                let row = rows.base + y * rows.stride
+                if isDeep { pixels.readDeepRow(top + y, to: row) } else { pixels.readRow(top + y, to: row) }
+            }
             return try PixelConverter(rows, to: format, background: background).make()
         } catch {
             throw .noMemory
