@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -301,3 +302,32 @@ def test_a_handler_that_loads_while_a_request_is_submitted(
     monkeypatch.setattr(_downloader, "_submit", interrupted)
     bodies.append(bytes(downloader.fetch_bytes_sync("data:,interrupted").data or b""))
     assert bodies == [b"of-the-handler", b"interrupted"]
+
+
+def raising_at_the_call_of(name: str) -> Callable[..., Any]:
+    """A trace function that raises an exception as a function of that name begins: so do handlers of signals."""
+
+    def trace(frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_name == name:
+            raise Alarm
+
+    return trace
+
+
+def test_an_exception_as_a_batch_asks_for_a_url(downloader: sdd.Downloader) -> None:
+    """The batch does not end as if there were no more URLs."""
+    number = 0
+
+    def urls() -> Iterator[str]:
+        nonlocal number
+        for number in range(1000):
+            if number == 500:
+                sys.settrace(raising_at_the_call_of("_next"))
+            yield f"data:,{number}"
+
+    try:
+        with pytest.raises(Alarm):
+            downloader.fetch_many_bytes(urls()).wait()
+    finally:
+        sys.settrace(None)
+    assert number == 500

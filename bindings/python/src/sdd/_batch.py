@@ -92,23 +92,27 @@ class _Source:
             self._memory: Any = None
             self._given: dict[int, str] = {}
             self.take_url = self._given.pop
-            self._callback = ffi.callback("sdd_batch_next_fn", self._next)
+            self._callback = ffi.callback("sdd_batch_next_fn", self._next, error=0, onerror=self._fail)
             config.c.next = self._callback
 
     def _next(self, item: Any, user_data: Any) -> int:
-        """Called by the library on the thread that takes items. An exception is raised when all items are taken."""
+        """Called by the library on the thread that takes items."""
         try:
             url = next(self._iterator)
-            self._memory = c_text(_shown_to_c(url), "a URL")  # until the next call: the library copies it after this one
         except StopIteration:
             return 0
-        except BaseException as error:
-            self.error = error
-            return 0
+        self._memory = c_text(_shown_to_c(url), "a URL")  # until the next call: the library copies it after this one
         item.url = self._memory
         self._given[self._count] = url
         self._count += 1
         return 1
+
+    def _fail(self, kind: Any, error: BaseException, trace: Any) -> None:
+        """Keeps what ended `_next()`, also before its first line: there a signal handler may raise an exception.
+
+        It is raised when all items are taken.
+        """
+        self.error = error.with_traceback(trace)
 
 
 class Batch(Closing, Generic[Good]):
