@@ -7,6 +7,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -331,3 +332,17 @@ def test_an_exception_as_a_batch_asks_for_a_url(downloader: sdd.Downloader) -> N
     finally:
         sys.settrace(None)
     assert number == 500
+
+
+def test_an_exception_as_a_cache_lists_an_entry(tmp_path: Path) -> None:
+    """No list without that entry is given, and nothing behind it is removed."""
+    with sdd.Cache(directory=str(tmp_path)) as cache:
+        for key in ("one", "two", "three"):
+            cache.put_sync(key, data=key.encode())
+        sys.settrace(raising_at_the_call_of("visit"))
+        try:
+            with pytest.raises(Alarm):
+                cache.entries_sync(remove=lambda entry: True)
+        finally:
+            sys.settrace(None)
+        assert len(cache.entries_sync()) == 3

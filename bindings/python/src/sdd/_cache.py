@@ -256,14 +256,14 @@ class Cache(Closing):
         errors: list[BaseException] = []
 
         def visit(entry: Any, user_data: Any) -> int:
-            try:
-                found.append(_entry_of(entry))
-                return c.LIST_REMOVE if remove is not None and remove(found[-1]) else c.LIST_NEXT
-            except BaseException as error:
-                errors.append(error)
-                return c.LIST_STOP
+            found.append(_entry_of(entry))
+            return c.LIST_REMOVE if remove is not None and remove(found[-1]) else c.LIST_NEXT
 
-        callback = ffi.callback("sdd_cache_list_fn", visit)
+        def fail(kind: Any, error: BaseException, trace: Any) -> None:
+            errors.append(error.with_traceback(trace))
+
+        # A signal handler may raise an exception before the first line of visit(), where no `try` of it would help.
+        callback = ffi.callback("sdd_cache_list_fn", visit, error=c.LIST_STOP, onerror=fail)
         status = lib.sdd_cache_list_wait(self._usable(), c.LIST_CHECK if check_bodies else 0, callback, ffi.NULL)
         if errors:
             raise errors[0]
