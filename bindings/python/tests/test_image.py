@@ -61,6 +61,15 @@ def test_numpy_shares_the_pixels() -> None:
         image.memoryview()[0] = 1
 
 
+@pytest.mark.parametrize("pixel_format", list(sdd.PixelFormat), ids=lambda member: member.name)
+def test_no_array_of_pixels_becomes_writable(pixel_format: sdd.PixelFormat) -> None:
+    """Images in the memory cache are shared by all that load them."""
+    image = sdd.Image.decode(gradient(31, 20).encode(sdd.ImageFormat.PNG), pixel_format=pixel_format)
+    for array in (image.to_numpy(), np.asarray(image), np.frombuffer(image.memoryview(), np.uint8)):
+        with pytest.raises(ValueError):
+            array.flags.writeable = True
+
+
 def test_pillow_shares_rgba_and_grey() -> None:
     for pixel_format in (sdd.PixelFormat.RGBA8, sdd.PixelFormat.GREY8):
         image = gradient(16, 9, pixel_format)

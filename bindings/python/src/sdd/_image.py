@@ -352,9 +352,9 @@ class Image:
 
         layout, (width, height) = self._layout(), self.size
         kind = np.uint8 if layout.depth == 1 else np.uint16
-        return np.ndarray(
-            shape_of(layout, width, height), kind, self.memoryview(), 0, strides_of(layout, height, self.stride)
-        )
+        # NumPy looks through a memoryview to the object behind it, which is writable; but not through another array.
+        pixels = np.frombuffer(self.memoryview(), np.uint8)
+        return np.ndarray(shape_of(layout, width, height), kind, pixels, 0, strides_of(layout, height, self.stride))
 
     def to_pil(self) -> PillowImage:
         """A picture of Pillow. RGBA8 and GREY8 share the pixels; Pillow copies other formats into its own layout.
