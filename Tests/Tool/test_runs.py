@@ -7,7 +7,8 @@ import signal
 import subprocess
 import threading
 
-from harness import LIMIT, MODE, SERVER, TOOL, ToolTest, release, wait_for_file, wait_for_request
+from harness import (FIXTURES, LIMIT, MODE, SERVER, TOOL, QuietHandler, ToolTest, release, wait_for_file,
+                     wait_for_request)
 
 PHOTO = f"{SERVER}/file/large/baseline.jpg"
 
@@ -16,7 +17,6 @@ class ListTests(ToolTest):
     def test_lists_have_comments_blank_lines_and_options(self):
         import hashlib
 
-        from harness import FIXTURES
         good = hashlib.sha256((FIXTURES / "large/baseline.jpg").read_bytes()).hexdigest()
         self.write("list", f"# a comment\n\n  # another\n{PHOTO}\r\n  out=one.jpg\n  checksum=sha-256={good}\n{PHOTO}\n"
                            f"  checksum={'0' * 64}\n{SERVER}/file/large/rows.png")
@@ -41,6 +41,51 @@ class ListTests(ToolTest):
         self.assertIn("line 4: a NUL byte", err)
         self.write("long", b"x" * (3 << 20) + b"\n")
         self.assertIn("is longer than", self.sdd("get", "-i", "long", status=3).err)
+
+    def test_equal_names_get_numbers_in_the_order_of_the_list(self):
+        asked, folder = [], self.folder
+
+        class Handler(QuietHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                if self.path == "/0/a.jpg":
+                    wait_for_file(folder / "a.1.jpg")
+                self.send(200, self.path.encode())
+
+        base = self.serve_http(Handler)
+        paths = [f"/{number}/a.jpg" for number in range(60)]
+        self.write("list", "".join(f"{base}{path}\n" for path in paths))
+        names = ["a.jpg"] + [f"a.{number}.jpg" for number in range(1, 60)]
+        for option in ("-q", "-n", "-c"):
+            with self.subTest(option):
+                self.sdd("get", "--any", option, "--limit-rate", "1G", "-i", "list", status=0)  # a small window
+                self.assertEqual([(self.folder / name).read_text() for name in names], paths)
+                asked.clear()
+                for number in (7, 59):
+                    (self.folder / names[number]).unlink()
+                lines = self.sdd("get", "--any", "--json", "-n", "-i", "list", status=0).lines
+                self.assertEqual(sorted(asked), ["/59/a.jpg", "/7/a.jpg"])
+                self.assertEqual({line["n"]: line["path"] for line in lines}, dict(enumerate(names, 1)))
+                for name in names:
+                    (self.folder / name).unlink()
+
+    def test_no_url_is_skipped_for_a_file_of_the_same_run(self):
+        class Handler(QuietHandler):
+            def do_GET(self):
+                self.send(200, (FIXTURES / "large" / "baseline.jpg").read_bytes())
+
+        base = self.serve_http(Handler)
+        for paths, names in (("1/a.jpg 2/a.jpg 3/a.1.jpg", "a.1.1.jpg a.1.jpg a.jpg"),
+                             ("1/a.1.jpg 2/a.jpg 3/a.jpg", "a.1.jpg a.2.jpg a.jpg"),
+                             ("1/a.jpg 2/a", "a.1.jpg a.jpg"), ("1/a.php 2/a.php.jpg", "a.php.1.jpg a.php.jpg")):
+            with self.subTest(paths):
+                for path in self.files():
+                    (self.folder / path).unlink()
+                # A window of one URL: each has its file before the next begins.
+                options = ["--limit-rate", "1G", "-j", "1"]
+                urls = [f"{base}/{path}" for path in paths.split()]
+                self.sdd("get", "-n", *options, *urls, status=0)
+                self.assertEqual(self.files(), names.split())
 
     def test_an_empty_list_is_fine(self):
         self.write("list", "\n# nothing\n")

@@ -207,7 +207,7 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
 {
     const struct settings *settings = run->settings;
     struct target target = { .force = settings->force, .explicit_name = settings->output != NULL };
-    struct file_path path = { { 0 }, 0 };
+    struct file_path path = { 0 };
     struct text base = { 0 }, line = { 0 };
     void *data = size == 0 ? NULL : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     int error = data == MAP_FAILED ? errno : 0;

@@ -208,6 +208,13 @@ static bool is_new(const struct target *target, int folder, const char *name)
            (facts.st_ctim.tv_sec == target->began.tv_sec && facts.st_ctim.tv_nsec > target->began.tv_nsec);
 }
 
+static uint64_t hash_of(const char *path)
+{
+    uint64_t hash = 14695981039346656037U;
+    for (const char *at = path; *at != 0; at++) hash = (hash ^ (unsigned char)*at) * 1099511628211U;
+    return hash;
+}
+
 /* The number to try next for names that were taken before: many URLs may end in the same name. A table of fixed size,
    since there may be millions of names; a lost row costs time and nothing else. */
 static unsigned *next_number(const char *path)
@@ -216,8 +223,7 @@ static unsigned *next_number(const char *path)
         uint64_t hash;
         unsigned next;
     } table[4096];
-    uint64_t hash = 14695981039346656037U;
-    for (const char *at = path; *at != 0; at++) hash = (hash ^ (unsigned char)*at) * 1099511628211U;
+    uint64_t hash = hash_of(path);
     size_t row = hash % 4096;
     if (table[row].hash != hash) {
         table[row].hash = hash;
@@ -226,36 +232,101 @@ static unsigned *next_number(const char *path)
     return &table[row].next;
 }
 
-/* Makes "b.1.jpg" of "b.jpg" and 1. */
-static void numbered(const char *name, unsigned number, struct text *result)
+/* Adds "d/b.1.jpg" for "d/b.jpg" and 1, "d/b.jpg" for 0. */
+static void add_numbered(const char *path, unsigned number, struct text *result)
 {
-    const char *dot = strrchr(name, '.');
-    size_t stem = dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name);
-    text_clear(result);
-    text_add(result, name, stem);
-    text_printf(result, ".%u%s", number, name + stem);
+    const char *name = path + directory_size(path), *dot = strrchr(name, '.');
+    size_t stem = dot == NULL || dot == name ? strlen(path) : (size_t)(dot - path);
+    text_add(result, path, stem);
+    if (number > 0) text_printf(result, ".%u", number);
+    text_puts(result, path + stem);
 }
 
-/* Gives a draft the name at the end of a path, or, if that is taken, one with a number. */
-static int draft_publish(const struct target *target, struct draft *draft, const char *name, struct file_path *path)
+void path_add(const struct file_path *path, struct text *result)
 {
-    if (target->force && !is_new(target, draft->folder, name)) return draft_replace(draft, name);
-    int error = draft_link(draft, name);
-    if (error != EEXIST || target->explicit_name) return error;
-    unsigned *number = next_number(path->text.data);
-    struct text other = { 0 };
-    while (error == EEXIST && *number < UINT32_MAX) {
-        numbered(name, (*number)++, &other);
-        if (target->force && !is_new(target, draft->folder, other.data))
-            error = draft_replace(draft, other.data);
-        else
-            error = draft_link(draft, other.data);
+    add_numbered(text_string(&path->text), path->number, result);
+}
+
+/* A path that this run has claimed or written, by its hash. Two paths of one hash cost a number and nothing else. */
+struct claim {
+    uint64_t hash;
+    unsigned next; /* the number to try next for another such path; 0: this row is free */
+};
+
+static struct claim *claims; /* a power of two of rows, at most half of them used */
+static size_t claim_rows, claim_count;
+
+/* The row of a hash, or the free one where it belongs. */
+static struct claim *claim_at(uint64_t hash)
+{
+    size_t row = hash & (claim_rows - 1);
+    while (claims[row].next != 0 && claims[row].hash != hash) row = (row + 1) & (claim_rows - 1);
+    return &claims[row];
+}
+
+static struct claim *claim_of(const char *path)
+{
+    if (claim_count * 2 >= claim_rows) {
+        struct claim *old = claims;
+        size_t old_rows = claim_rows;
+        claim_rows = old_rows == 0 ? 1024 : old_rows * 2;
+        claims = need(calloc(claim_rows, sizeof *claims));
+        for (size_t row = 0; row < old_rows; row++)
+            if (old[row].next != 0) *claim_at(old[row].hash) = old[row];
+        free(old);
     }
-    if (error == 0) {
-        path->text.size = (size_t)(name - path->text.data);
-        text_puts(&path->text, other.data);
+    return claim_at(hash_of(path));
+}
+
+/* Returns false if it is claimed already. */
+static bool claim(const char *path)
+{
+    struct claim *row = claim_of(path);
+    if (row->next != 0) return false;
+    *row = (struct claim){ hash_of(path), 1 };
+    claim_count++;
+    return true;
+}
+
+void path_claim(struct file_path *path)
+{
+    struct text other = { 0 };
+    path->number = 0;
+    path_add(path, &other);
+    while (!claim(other.data)) {
+        text_clear(&other);
+        path->number = claim_of(path->text.data)->next++;
+        path_add(path, &other);
     }
     text_free(&other);
+}
+
+bool is_claimed(const char *path) { return claim_of(path)->next != 0; }
+
+/* Gives a draft a name that is free, or that of an older file with --force. */
+static int draft_name(const struct target *target, struct draft *draft, const char *name)
+{
+    bool replaces = target->force && !is_new(target, draft->folder, name);
+    return replaces ? draft_replace(draft, name) : draft_link(draft, name);
+}
+
+/* Gives a draft the name at the end of a path, or, if that is taken, one with another number. The path then has it. */
+static int draft_publish(const struct target *target, struct draft *draft, const char *name, struct file_path *path)
+{
+    size_t directory = (size_t)(name - path->text.data);
+    struct text whole = { 0 };
+    path_add(path, &whole);
+    int error = draft_name(target, draft, whole.data + directory);
+    unsigned *number = next_number(path->text.data);
+    while (error == EEXIST && !target->explicit_name && *number < UINT32_MAX) {
+        path->number = (*number)++;
+        text_clear(&whole);
+        path_add(path, &whole);
+        error = draft_name(target, draft, whole.data + directory);
+    }
+    if (error == 0) claim(whole.data);
+    if (error == 0) text_clear(&path->text), text_puts(&path->text, whole.data);
+    text_free(&whole);
     return error;
 }
 

@@ -19,6 +19,7 @@ struct target {
 struct file_path {
     struct text text;
     size_t chosen;
+    unsigned number; /* the file's name has this number in it; 0: none */
 };
 
 void target_begin(struct target *target);
@@ -28,6 +29,16 @@ size_t directory_size(const char *path);
 
 /* Begins a path in the directory of the target. Adds `head`, which the user has chosen, and which may be absolute. */
 void path_begin(struct file_path *path, const struct target *target, const char *head, size_t size);
+
+/* Adds the path with its number: "d/photo.1.jpg". */
+void path_add(const struct file_path *path, struct text *result);
+
+/* Gives a path the first number with which no path of this run is claimed, and claims it: URLs may end in the same name,
+   and then the order of the list decides which has which number, also in the next run. */
+void path_claim(struct file_path *path);
+
+/* Tells whether this run has claimed a path, or has written it. */
+bool is_claimed(const char *path);
 
 /* Writes a file, and makes the directories of its path. Returns 0 and the path with the number that it may have got, or
    an errno and the path that could not be written. Nothing is left of a file that could not be written whole. */

@@ -40,8 +40,7 @@ static void check_settings(const struct settings *settings)
     if (settings->cache_dir != NULL && settings->cache == CACHE_USE_NONE && !settings->resume && !settings->offline)
         usage_error("--cache-dir needs --cache, --offline or --resume");
     if (settings->refresh && settings->cache == CACHE_USE_NONE) usage_error("--refresh needs --cache");
-    if ((settings->no_clobber || settings->resume) && settings->output != NULL &&
-        (strstr(settings->output, "{width") != NULL || strstr(settings->output, "{height") != NULL))
+    if ((settings->no_clobber || settings->resume) && has_size_field(settings->output))
         usage_error(
             "--no-clobber and --resume need names that are known before the download, without {width} and {height}");
     if (settings->any && (settings->width > 0 || settings->height > 0 || settings->format != 0 || settings->still))
@@ -67,7 +66,7 @@ static void check_output(struct run *run, size_t count)
         return;
     }
     if (!run->target.explicit_name || settings->force || settings->no_clobber || settings->resume) return;
-    struct file_path path = { { 0 }, 0 };
+    struct file_path path = { 0 };
     path_begin(&path, &run->target, settings->output, strlen(settings->output));
     if (stat(path.text.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
         complain("%s: %s", path.text.data, file_error(EEXIST));

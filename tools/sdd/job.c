@@ -68,6 +68,7 @@ static void make_path(const struct job *job, int32_t format, bool converted, str
     const struct run *run = job->run;
     const char *output = run->settings->output;
     struct text head = { 0 };
+    path->number = job->number;
     struct name_facts facts = { .url = job->first,
                                 .base = text_string(&job->base),
                                 .number = job->report.number,
@@ -94,7 +95,7 @@ static void job_write(struct job *job, const void *data, size_t size)
 {
     struct run *run = job->run;
     struct report *report = &job->report;
-    struct file_path path = { { 0 }, 0 };
+    struct file_path path = { 0 };
     struct text message = { 0 };
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
     bool converted = job->convert && report->format != sdd_image_sniff(data, size);
@@ -129,18 +130,38 @@ static void job_write(struct job *job, const void *data, size_t size)
     text_free(&path.text), text_free(&message);
 }
 
-/* Tells whether the file of a job exists already, whatever format it would have. */
-static bool file_exists(struct job *job, struct file_path *path)
+/* The format that the file of a job will have, as far as it is known before the download; 0: unknown. */
+static int32_t known_format(const struct job *job) { return job->convert && job->format != 0 ? job->format : 0; }
+
+/* Takes the number that the name of a job gets, if the name is known before the download. */
+static void claim_name(struct job *job)
 {
-    int32_t format = 0; /* first the name that a body of unknown format has */
+    struct file_path path = { 0 };
+    int32_t format = known_format(job);
+    if (job->run->to_stdout || job->run->target.explicit_name || has_size_field(job->run->settings->output)) return;
+    make_path(job, format, format != 0, &path);
+    path_claim(&path);
+    job->number = path.number;
+    text_free(&path.text);
+}
+
+/* Tells whether the file of a job was there before this run, whatever format it would have. */
+static bool file_exists(struct job *job, struct text *found)
+{
+    int32_t known = known_format(job), format = known; /* first the name that the job has claimed */
     size_t next = 0;
+    struct stat facts;
+    bool exists = false, is_own = true;
+    struct file_path path = { 0 };
     do {
-        struct stat facts;
-        if (job->convert && job->format != 0 && format != job->format) continue;
-        make_path(job, format, job->convert && format != 0, path);
-        if (stat(path->text.data, &facts) == 0) return true;
-    } while ((format = format_at(next++)) != 0);
-    return false;
+        make_path(job, format, job->convert && format != 0, &path);
+        text_clear(found);
+        path_add(&path, found);
+        exists = stat(found->data, &facts) == 0 && (is_own || !is_claimed(found->data));
+        is_own = false;
+    } while (!exists && known == 0 && (format = format_at(next++)) != 0);
+    text_free(&path.text);
+    return exists;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- loads */
@@ -227,6 +248,7 @@ static void read_name(struct job *job, sdd_response *response)
     if (name_from_header(&name, given)) {
         text_clear(&job->base);
         text_puts(&job->base, name.data);
+        job->number = 0; /* it was that of another name */
     }
     text_free(&name);
 }
@@ -414,19 +436,20 @@ static struct job *job_make(struct run *run, struct url_item *item)
 void job_start(struct run *run, struct url_item *item)
 {
     struct job *job = job_make(run, item);
-    struct file_path path = { { 0 }, 0 };
+    struct text found = { 0 };
     char *all = need_copy(item->url);
     job->item.url[strcspn(job->item.url, "\t")] = 0;
     bool is_there = make_url(job, all);
     int error = errno;
     name_from_url(&job->base, job->first);
+    claim_name(job);
     if (job->format == FORMAT_NONE) {
         const char *message =
             "The extension of its \"out=\" is none of pictures; --to says the format of files with any name.";
         job_fail(job, own_failure(SDD_ERROR_INVALID_ARGUMENT, 0, message), EXIT_USAGE);
-    } else if ((run->settings->no_clobber || run->settings->resume) && !run->to_stdout && file_exists(job, &path)) {
+    } else if ((run->settings->no_clobber || run->settings->resume) && !run->to_stdout && file_exists(job, &found)) {
         job->report.skipped = true;
-        job->report.path = path.text.data;
+        job->report.path = found.data;
         job_end(job);
     } else if (!is_there) {
         sdd_failure failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, strerror(error));
@@ -435,7 +458,7 @@ void job_start(struct run *run, struct url_item *item)
     } else
         job_submit(job);
     free(all);
-    text_free(&path.text);
+    text_free(&found);
 }
 
 /* ------------------------------------------------------------------------------------------------------- bars */

@@ -18,6 +18,7 @@ struct job {
     int fd;           /* of a file that has no URL of its own, or -1 */
     int32_t format;   /* that the file must have; 0: that of the picture */
     bool convert;     /* the file may be made anew */
+    unsigned number;  /* that its name gets, since earlier URLs of the list have the same name; 0: none */
     sdd_token token;
     int64_t peek_at; /* now_us() from which on its first bytes are looked at; 0: never, or nothing has arrived yet */
     struct peek *peek;

@@ -320,6 +320,11 @@ bool is_template(const char *name)
     return false;
 }
 
+bool has_size_field(const char *template)
+{
+    return template != NULL && (strstr(template, "{width") != NULL || strstr(template, "{height") != NULL);
+}
+
 const char *template_error(const char *template)
 {
     for (const char *at = template; *at != 0; at++) {

@@ -42,6 +42,9 @@ void name_make(struct text *name, const char *template, const struct name_facts 
 const char *template_error(const char *template);
 bool is_template(const char *name);
 
+/* Tells whether a template, or NULL, has {width} or {height}, which only the picture says. */
+bool has_size_field(const char *template);
+
 /* The bytes up to the last "/" before the first field, that "/" included: directories that the user has chosen; and what
    they say, without the braces that stand for braces. */
 size_t template_head(const char *template);
