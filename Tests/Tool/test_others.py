@@ -283,6 +283,19 @@ class CacheTests(ToolTest):
         self.cache("rm", "--all", status=0)
         self.assertEqual(self.cache("ls", status=0).out, "")
 
+    def test_options_of_other_commands_are_refused(self):
+        self.sdd("get", "--cache=any", "--cache-dir", "cache2", "-d", "out2", self.urls[0], status=0)
+        for command, options in (("trim --dry-run", "--max-bytes 1K"), ("merge --dry-run", "cache2"), ("trim --all", ""),
+                                 ("rm --remove", self.urls[0]), ("ls --force", ""), ("stats --sort", "size"),
+                                 ("verify --output", "x"), ("ls --show", ""), ("rm --max-bytes", "1K"),
+                                 ("get --max-age", f"1d {self.urls[0]}")):
+            with self.subTest(command):
+                name, option = command.split()
+                err = self.cache(name, option, *options.split(), status=2).err
+                self.assertIn(f"{name} has no {option}, which is for ", err)
+        self.assertEqual(len(self.listed()), 3)
+        self.assertTrue((self.folder / "cache2").exists())
+
     def test_stats_and_trim(self):
         line, = self.cache("stats", "--json", status=0).lines
         self.assertEqual((line["entries"], line["directory"]), (3, "cache"))

@@ -420,6 +420,30 @@ static void find_directory(struct cache_run *run)
         usage_error("neither XDG_CACHE_HOME nor HOME is set; use --cache-dir");
 }
 
+/* Refuses options of other commands: "trim --dry-run" must not remove anything. */
+static void check_options(const struct settings *settings, const char *command)
+{
+    const struct {
+        bool is_given;
+        const char *option, *commands[2];
+    } rows[] = { { settings->output != NULL, "output", { "get" } },
+                 { settings->force, "force", { "get" } },
+                 { settings->show != SHOW_NONE, "show", { "get" } },
+                 { settings->all, "all", { "rm" } },
+                 { settings->dry_run, "dry-run", { "rm", "verify" } },
+                 { settings->damaged, "remove", { "verify" } },
+                 { settings->max_size != NOT_GIVEN, "max-bytes", { "trim" } },
+                 { settings->max_age != NOT_GIVEN, "max-age", { "trim" } },
+                 { settings->sort != NULL, "sort", { "ls" } } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *first = rows[i].commands[0], *second = rows[i].commands[1];
+        bool has_it = strcmp(command, first) == 0 || (second != NULL && strcmp(command, second) == 0);
+        if (rows[i].is_given && !has_it)
+            usage_error("%s has no --%s, which is for %s%s%s", command, rows[i].option, first,
+                        second == NULL ? "" : " and ", second == NULL ? "" : second);
+    }
+}
+
 int run_cache(struct settings *settings, char **arguments, size_t count)
 {
     static const struct {
@@ -439,6 +463,7 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
         usage_error("\"%s\" is none of ls, get, rm, trim, stats, verify, merge%s", arguments[0],
                     suggest_words(&near, ""));
     }
+    check_options(settings, arguments[0]);
     if (strcmp(arguments[0], "verify") == 0 && run.count > 0) usage_error("verify takes no argument");
     find_directory(&run);
     if (stat(run.directory.data, &facts) != 0 || !S_ISDIR(facts.st_mode)) {

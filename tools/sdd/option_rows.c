@@ -142,7 +142,7 @@ const struct option_row option_rows[] = {
     ROW("count", 'n', "N", OPTION_NUMBER, count, BENCH, own, true, "requests in all; default 100", 1, 100000000, NULL),
     ROW("decode", 0, NULL, OPTION_FLAG, decode, BENCH, own, true, "decode each picture", 0, 0, NULL),
     ROW("all", 0, NULL, OPTION_FLAG, all, CACHE, own, true, "rm: remove every entry", 0, 0, NULL),
-    ROW("dry-run", 0, NULL, OPTION_FLAG, dry_run, CACHE, own, true, "rm: only print what would be removed", 0, 0, NULL),
+    ROW("dry-run", 0, NULL, OPTION_FLAG, dry_run, CACHE, own, true, "rm, verify: only print what would be removed", 0, 0, NULL),
     ROW("remove", 0, NULL, OPTION_FLAG, damaged, CACHE, own, true, "verify: remove damaged entries", 0, 0, NULL),
     ROW("max-bytes", 0, "BYTES", OPTION_BYTES, max_size, CACHE, own, true, "trim: keep at most BYTES", 1, UNLIMITED,
         NULL),

@@ -185,7 +185,7 @@ complete -c sdd -n '__fish_seen_subcommand_from cache' -l force -s f -d 'replace
 complete -c sdd -n '__fish_seen_subcommand_from cache' -l show -f -a 'auto kitty iterm sixel blocks none' -d 'show them: kitty, iterm, sixel, blocks, none'
 complete -c sdd -n '__fish_seen_subcommand_from cache' -l cache-dir -r -d 'the directory of the cache; default ~/.cache/sdd/default'
 complete -c sdd -n '__fish_seen_subcommand_from cache' -l all -d 'rm: remove every entry'
-complete -c sdd -n '__fish_seen_subcommand_from cache' -l dry-run -d 'rm: only print what would be removed'
+complete -c sdd -n '__fish_seen_subcommand_from cache' -l dry-run -d 'rm, verify: only print what would be removed'
 complete -c sdd -n '__fish_seen_subcommand_from cache' -l remove -d 'verify: remove damaged entries'
 complete -c sdd -n '__fish_seen_subcommand_from cache' -l max-bytes -x -d 'trim: keep at most BYTES'
 complete -c sdd -n '__fish_seen_subcommand_from cache' -l max-age -x -d 'trim: keep what is younger, such as 7d'
