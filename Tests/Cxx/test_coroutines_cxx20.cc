@@ -137,6 +137,42 @@ CASE(a_pending_may_outlive_its_coroutine)
     CHECK_EQUAL(resumed, 0);
 }
 
+Task count_end(sdd::pending<sdd::loaded> &from, int &count)
+{
+    const auto ended = co_await from;
+    count += ended.has_value();
+}
+
+CASE(several_coroutines_await_one_pending)
+{
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader downloader(config);
+    int resumed = 0, destroyed = 0, called = 0;
+    auto waiting = downloader.download(held("several"));
+    count_end(waiting, resumed);
+    const Task task = count_end(waiting, destroyed);
+    count_end(waiting, resumed);
+    task.handle.destroy(); // and no other
+    (void)std::move(waiting).then([&](const sdd::result<sdd::loaded> &ended) { called += ended.has_value(); });
+    release("several");
+    CHECK(downloader.idle_wait());
+    CHECK_EQUAL(resumed, 2);
+    CHECK_EQUAL(destroyed, 0);
+    CHECK_EQUAL(called, 1);
+
+    // By an executor too, whose one job resumes both.
+    std::vector<std::function<void()>> jobs;
+    auto posted = downloader.download(held("posted-twice")).on([&](std::function<void()> job) { jobs.push_back(job); });
+    count_end(posted, resumed);
+    count_end(posted, resumed);
+    release("posted-twice");
+    CHECK(downloader.idle_wait());
+    CHECK_EQUAL(resumed, 2);
+    for (const auto &job : jobs) job();
+    CHECK_EQUAL(resumed, 4);
+}
+
 CASE(a_downloader_that_ends_resumes)
 {
     std::promise<sdd_status> ended;

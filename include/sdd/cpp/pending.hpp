@@ -6,9 +6,11 @@
 
 #include "result.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <unistd.h>
+#include <vector>
 
 #if defined(__cpp_impl_coroutine) && defined(__has_include)
 #if __has_include(<coroutine>)
@@ -69,7 +71,7 @@ public:
             if (outcome_) return;
             outcome_.emplace(std::move(outcome));
             ended_.notify_all();
-            if (!next_) return;
+            if (next_.empty()) return;
             run_on = executor_;
         }
         run_next_on(run_on);
@@ -106,12 +108,12 @@ public:
         executor_ = std::move(run_on);
     }
 
-    /* Sets what runs at the end; false if it has ended, and then nothing is set. */
-    bool set_next(std::function<void()> next) {
+    /* Adds what runs at the end, for `owner`; false if it has ended, and then nothing is added. */
+    bool add_next(std::function<void()> next, const void *owner = nullptr) {
         if (is_forked()) return false;
         const std::lock_guard<std::mutex> lock(mutex_);
         if (outcome_) return false;
-        next_ = std::move(next);
+        next_.push_back({owner, std::move(next)});
         return true;
     }
 
@@ -121,20 +123,38 @@ public:
         executor run_on;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
-            next_ = std::move(job);
+            next_.push_back({nullptr, std::move(job)});
             run_on = executor_;
         }
         run_next_on(run_on);
     }
 
-    void drop_next() noexcept {
+    /* Drops what was added for `owner`, unless it has run. */
+    void drop_next(const void *owner) noexcept {
         if (is_forked()) return;
         std::function<void()> dropped; /* destroyed without the lock */
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto place = std::find_if(next_.begin(), next_.end(),
+                                        [&](const step &next) { return next.owner == owner; });
+        if (place == next_.end()) return;
+        dropped.swap(place->run);
+        next_.erase(place);
+    }
+
+    void drop_all() noexcept {
+        if (is_forked()) return;
+        std::vector<step> dropped; /* as above */
         const std::lock_guard<std::mutex> lock(mutex_);
         dropped.swap(next_);
     }
 
 private:
+    /* A coroutine to resume, or a function to call. */
+    struct step {
+        const void *owner;
+        std::function<void()> run;
+    };
+
     /* In the child of a fork the request never ends, and the mutex may be locked for ever. */
     bool is_forked() const noexcept { return process_ != getpid(); }
 
@@ -152,20 +172,25 @@ private:
         if (!is_posted) run_next();
     }
 
-    /* Runs what was set, unless it has run or was dropped meanwhile. */
+    /* Runs what was added, unless it has run or was dropped meanwhile. */
     void run_next() noexcept {
-        std::function<void()> next;
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            next.swap(next_);
+        const auto self = this->shared_from_this();
+        for (;;) {
+            std::function<void()> next;
+            {
+                const std::lock_guard<std::mutex> lock(mutex_);
+                if (next_.empty()) return;
+                next.swap(next_.front().run);
+                next_.erase(next_.begin());
+            }
+            guarded("pending.then", [&] { next(); });
         }
-        if (next) guarded("pending.then", [&] { next(); });
     }
 
     mutable std::mutex mutex_;
     mutable std::condition_variable ended_;
     std::optional<result<Value>> outcome_;
-    std::function<void()> next_;
+    std::vector<step> next_;
     executor executor_;
     sdd_downloader *const downloader_;
     const pid_t process_ = getpid();
@@ -271,7 +296,7 @@ public:
             auto job = [weak, kept] {
                 if (auto ended = weak.lock()) (*kept)(ended->wait());
             };
-            if (!ending->set_next(job)) ending->run(job);
+            if (!ending->add_next(job)) ending->run(job);
         }
         return std::exchange(token_, 0);
     }
@@ -289,26 +314,28 @@ public:
     }
 
 #if SDD_CPP_COROUTINES
-    /** Suspends the coroutine until the end, and gives result<Value>. */
+    /** Suspends the coroutine until the end, and gives result<Value>. Any number of coroutines may
+        await one pending: each is resumed. */
     class awaiter {
     public:
-        explicit awaiter(pending &&awaited) noexcept : own_(std::move(awaited)), awaited_(own_) {}
-        explicit awaiter(pending &awaited) noexcept : awaited_(awaited) {}
+        explicit awaiter(pending &&awaited) noexcept
+            : own_(std::move(awaited)), ending_(own_.ending_) {}
+        explicit awaiter(pending &awaited) noexcept : ending_(awaited.ending_) {}
         ~awaiter() {
-            if (awaited_.ending_) awaited_.ending_->drop_next();
+            if (ending_) ending_->drop_next(this);
         }
         awaiter(const awaiter &) = delete;
         awaiter &operator=(const awaiter &) = delete;
 
-        bool await_ready() const { return awaited_.ready(); }
+        bool await_ready() const { return !ending_ || ending_->has_ended(); }
         bool await_suspend(std::coroutine_handle<> waiting) const {
-            return awaited_.ending_->set_next([waiting] { waiting.resume(); });
+            return ending_->add_next([waiting] { waiting.resume(); }, this);
         }
-        result<Value> await_resume() const { return awaited_.get(); }
+        result<Value> await_resume() const { return ending_ ? ending_->wait() : own_.get(); }
 
     private:
-        pending own_;
-        pending &awaited_;
+        pending own_; /* cancels the request if the coroutine is destroyed before its end */
+        std::shared_ptr<detail::ending<Value>> ending_;
     };
     /** A coroutine that is destroyed while it waits is not resumed, and cancels the request unless
         the pending lives on elsewhere. It may be destroyed only where it would be resumed, on the
@@ -324,7 +351,7 @@ public:
 private:
     void abandon() noexcept {
         if (!ending_) return;
-        ending_->drop_next();
+        ending_->drop_all();
         if (!ending_->has_ended()) (void)sdd_cancel(token_);
         ending_.reset();
     }
