@@ -217,6 +217,24 @@ CASE(waiting_in_a_coroutine_on_the_delivering_thread)
     CHECK_STATUS(blocked.get_future().get(), SDD_ERROR_WOULD_DEADLOCK);
 }
 
+// The forms that sdd.hpp and the guide recommend. g++ 12 destroys { .url = ... } twice inside a co_await expression.
+Task load_by_name(sdd::downloader &from, std::string url, std::promise<int> &widths)
+{
+    auto pending = from.download({ .url = url, .decode = sdd::decode_options::to_size(10, 10) });
+    const auto first = co_await pending;
+    const sdd::download_request request{ .url = url, .transfer = { .referrer = "https://example.org/" } };
+    const auto second = co_await from.download(request);
+    widths.set_value(first.value().image.width() * 100 + second.value().image.width());
+}
+
+CASE(options_by_name_in_a_coroutine)
+{
+    sdd::downloader downloader;
+    std::promise<int> widths;
+    load_by_name(downloader, jpeg_url(), widths);
+    CHECK_EQUAL(widths.get_future().get(), 1037);
+}
+
 CASE(options_by_name)
 {
     sdd::downloader downloader({ .max_concurrent_downloads = 2, .http_cache = false });

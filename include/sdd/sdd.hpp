@@ -62,7 +62,9 @@
  *            or in dispatch() and wait() with SDD_DELIVERY_APPLICATION. Coroutines are resumed
  *            there, or where pending::on() says.
  * Options    are structs whose fields have the C defaults; in C++20 they take designated
- *            initialisers: loader.load({.url = url, .priority = SDD_PRIORITY_HIGH}).
+ *            initialisers: loader.load({.url = url, .priority = SDD_PRIORITY_HIGH}). Not within a
+ *            co_await expression, where g++ 12 destroys such a temporary twice: name the pending
+ *            first, auto pending = loader.load({.url = url}); then co_await pending.
  * Compilers  C++17 or later, also with -fno-exceptions: what would throw then ends the process.
  */
 #ifndef SDD_SDD_HPP

@@ -315,7 +315,10 @@ public:
 
 #if SDD_CPP_COROUTINES
     /** Suspends the coroutine until the end, and gives result<Value>. Any number of coroutines may
-        await one pending: each is resumed. */
+        await one pending: each is resumed.
+
+        g++ 12 makes wrong programs of temporaries beside co_await. Name the options or the pending
+        before, and the result: const auto loaded = co_await pending; if (loaded) ... */
     class awaiter {
     public:
         explicit awaiter(pending &&awaited) noexcept
