@@ -101,6 +101,17 @@ class ListTests(ToolTest):
         self.assertIn(b"rows.png", process.communicate(timeout=LIMIT)[0])
         self.assertEqual(process.returncode, 0)
 
+    def test_a_program_that_waits_for_each_answer(self):
+        process = self.start("get", "--json", "-i", "-", stdin=subprocess.PIPE)
+        for name in ("one.jpg", "two.jpg"):
+            process.stdin.write(f"{PHOTO}\n  out={name}\n\n".encode())
+            process.stdin.flush()
+            self.assertTrue(select.select([process.stdout], [], [], LIMIT / 4)[0], "the URL has not begun")
+            self.assertIn(name.encode(), process.stdout.readline())
+        process.stdin.close()
+        process.stdin = None
+        self.assertEqual((process.communicate(timeout=LIMIT), process.returncode), ((b"", b""), 0))
+
     def test_a_list_of_10000_urls_takes_little_memory(self):
         count = 10000 if MODE == "plain" else 1000
         with open(self.folder / "list", "w", encoding="utf-8") as file:

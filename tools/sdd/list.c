@@ -140,6 +140,8 @@ static enum list_answer next_of_file(struct url_list *list, struct url_item *ite
         size_t blank = 0;
         while (blank < size && (line[blank] == ' ' || line[blank] == '\t')) blank++;
         while (size > blank && (line[size - 1] == '\r' || line[size - 1] == ' ' || line[size - 1] == '\t')) size--;
+        /* What reads the answer to a URL before it writes the next one ends the URL's options by an empty line. */
+        if (size == blank && item->url != NULL) return LIST_ITEM;
         if (size == blank || line[blank] == '#') continue;
         if (memchr(line, 0, size) != NULL) {
             refuse(list, "a NUL byte");
