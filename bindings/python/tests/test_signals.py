@@ -346,3 +346,64 @@ def test_an_exception_as_a_cache_lists_an_entry(tmp_path: Path) -> None:
         finally:
             sys.settrace(None)
         assert len(cache.entries_sync()) == 3
+
+
+# Raises an exception in the main thread at each opcode of the package, one in each round, while objects are made, used
+# and closed. None may be left behind with its threads.
+AT_EACH_OPCODE = """
+import gc, os, sys
+import sdd
+from sdd import _batch, _cache, _closing, _downloader, _loader, _pump
+
+FILES = {module.__file__ for module in (_batch, _cache, _closing, _downloader, _loader, _pump)}
+
+class Alarm(Exception):
+    pass
+
+class Countdown:
+    def __init__(self, opcodes):
+        self.opcodes = opcodes
+
+    def __call__(self, frame, event, argument):
+        if frame.f_code.co_filename not in FILES:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and self.opcodes:
+            self.opcodes -= 1
+            if not self.opcodes:
+                raise Alarm
+        return self
+
+def use():
+    with sdd.Cache(directory=sys.argv[1], levels="memory"):
+        pass
+    with sdd.Loader(no_cache=True) as loader, loader.load_many([]):
+        pass
+
+def threads():
+    gc.collect()
+    return len(os.listdir("/proc/self/task"))
+
+sys.unraisablehook = lambda unraisable: None  # of an exception in a finalizer
+use()
+before, number, countdown = threads(), 0, None
+while countdown is None or not countdown.opcodes:
+    number += 1
+    countdown = Countdown(number)
+    sys.settrace(countdown)
+    try:
+        use()
+    except Alarm:
+        pass
+    finally:
+        sys.settrace(None)
+    if threads() > before:
+        print("threads are left after opcode", number)
+        break
+print("opcodes:", number > 500)
+"""
+
+
+def test_an_exception_at_each_opcode_leaves_nothing(tmp_path: Path) -> None:
+    done = run_script(AT_EACH_OPCODE, str(tmp_path), timeout=2 * LIMIT)
+    assert done.stdout == "opcodes: True\n", done.stdout + done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from itertools import repeat
@@ -12,9 +11,10 @@ from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _constants as c
-from ._closing import Closing
+from ._closing import Closing, Owned
 from ._errors import ClosedError, check
 from ._fork import check_generation, generation
+from ._interrupts import in_any_case
 from ._loops import sleep
 from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem, items_of
 from ._native import ffi, lib, text
@@ -154,12 +154,11 @@ class Batch(Closing, Generic[Good]):
         if tensor is not None:
             self._kind = RowItem
         self._is_over = False
-        handle = ffi.new("sdd_batch **")
-        check(lib.sdd_batch_create(config.c, handle))
-        self._handle = handle[0]
         self._generation = generation()
         # The array and the source are kept until nothing is written there, and nobody asks for URLs.
-        self._end = weakref.finalize(self, _destroy, self._handle, generation(), self._source, out)
+        self._owned = Owned(self, "sdd_batch", lib.sdd_batch_destroy, self._source, out)
+        check(lib.sdd_batch_create(config.c, self._owned.place))
+        self._handle = self._owned.place[0]
         self._signal = Signal(lib.sdd_batch_event_fd(self._handle))
 
     # ---- taking items
@@ -167,7 +166,7 @@ class Batch(Closing, Generic[Good]):
     def _take(self) -> bool:
         """Takes items that have ended, without waiting. False: there are none yet."""
         check_generation(self._generation, "batch")
-        if not self._end.alive:
+        if self.closed:
             raise ClosedError("The batch is closed.", status=c.ERROR_CLOSED)
         items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
         items[0].struct_size = _ITEM_SIZE
@@ -270,14 +269,17 @@ class Batch(Closing, Generic[Good]):
     def close(self) -> None:
         """Cancels what has not ended, and waits until nothing is written to the array any more."""
         check_generation(self._generation, "batch")
-        if self._end.alive:
-            self._end()
-            self._signal.wake()
+        if not self.closed:
+            in_any_case(self._close)
+
+    def _close(self) -> None:
+        self._owned.end()
+        self._signal.wake()
 
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
-        return not self._end.alive
+        return self._owned.is_over
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"
@@ -286,8 +288,3 @@ class Batch(Closing, Generic[Good]):
 
 def _index_of(item: Item) -> int:
     return item.index
-
-
-def _destroy(handle: Any, made_in: int, *_kept: object) -> None:
-    if made_in == generation():
-        lib.sdd_batch_destroy(handle)

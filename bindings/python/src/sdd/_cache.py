@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import atexit
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _constants as c
-from ._closing import Closing
+from ._closing import Closing, Owned
 from ._constants import EntryState, ImageFormat
 from ._errors import check
 from ._fork import check_generation, generation
 from ._help import takes
 from ._image import Image
+from ._interrupts import in_any_case
 from ._loops import to_thread
 from ._native import ffi, lib
 from ._options import CacheOptions, PictureOptions
@@ -95,11 +95,10 @@ class Cache(Closing):
             if given.get(name) is not None:
                 setattr(config.c, name, numbers.of(given.pop(name)))
         config.set_all(given)
-        out = ffi.new("sdd_cache **")
-        check(lib.sdd_cache_create(config.c, out))
-        self._handle = out[0]
         self._generation = generation()
-        self._end: Any = weakref.finalize(self, _destroy, self._handle, self._generation)
+        self._owned: Owned | None = Owned(self, "sdd_cache", lib.sdd_cache_destroy)
+        check(lib.sdd_cache_create(config.c, self._owned.place))
+        self._handle = self._owned.place[0]
 
     @classmethod
     def shared(cls) -> Cache:
@@ -107,7 +106,7 @@ class Cache(Closing):
         made = cls.__new__(cls)
         made._handle = lib.sdd_cache_shared()
         made._generation = generation()
-        made._end = None
+        made._owned = None
         flush_shared_at_exit()
         return made
 
@@ -291,27 +290,22 @@ class Cache(Closing):
     def close(self) -> None:
         """Writes all stored entries and ends the cache, at most for the `destroy_timeout`, 10 seconds."""
         check_generation(self._generation, "cache")
-        if self._end is None:
+        if self._owned is None:
             self.flush_sync()
         else:
-            self._end()
+            in_any_case(self._owned.end)
 
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
-        return self._end is not None and not self._end.alive
+        return self._owned is not None and self._owned.is_over
 
     def __repr__(self) -> str:
-        name = ", shared" if self._end is None else ""
+        name = ", shared" if self._owned is None else ""
         return f"<sdd.Cache{name}{', closed' if self.closed else ''}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")
-
-
-def _destroy(handle: Any, made_in: int) -> None:
-    if made_in == generation():
-        lib.sdd_cache_destroy(handle)
 
 
 _flushed_at_exit: set[int] = set()

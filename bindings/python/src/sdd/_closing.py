@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from ._fork import generation
 from ._loops import to_thread_in_any_case
+from ._native import ffi
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -33,3 +37,42 @@ class Closing(ABC):
 
     async def __aexit__(self, *exception: object) -> None:
         await self.aclose()
+
+
+class Owned:
+    """An object of the library, and its end: when it is closed, when its owner is collected, or at exit.
+
+    Its finalizer is there before it is made, into `place`: so no exception out of a signal handler can come between the
+    two, and leave an object with its threads behind. What interrupts the finalizer itself does not interrupt `__del__`.
+    """
+
+    _place: Any = None
+
+    def __init__(self, owner: object, kind: str, destroy: Callable[[Any], int], *kept: object) -> None:
+        self._made_in = generation()
+        self._destroy = destroy
+        self._kept = kept
+        self._place = ffi.new(f"{kind} **")
+        weakref.finalize(owner, self.end)
+
+    @property
+    def place(self) -> Any:
+        """The address for the call that makes the object."""
+        return self._place
+
+    @property
+    def is_over(self) -> bool:
+        return not self._place[0]
+
+    def end(self) -> None:
+        """Destroys the object, and waits as that call does. Does nothing in the child of a fork. Can be called again if
+        an exception interrupts it: no handle is used twice, and destroying what is destroyed does nothing."""
+        handle = self._place[0]
+        if handle and self._made_in == generation():
+            self._destroy(handle)
+        self._place[0] = ffi.NULL
+        self._kept = ()
+
+    def __del__(self) -> None:
+        if self._place is not None:
+            self.end()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import _constants as c
 from ._batch import Batch
 from ._cache import Cache, flush_shared_at_exit
-from ._closing import Closing
+from ._closing import Closing, Owned
 from ._downloader import Downloader
 from ._errors import check
-from ._fork import check_generation, generation
+from ._fork import check_generation
 from ._help import takes
 from ._image import Image
+from ._interrupts import in_any_case
 from ._items import PictureItem
 from ._native import ffi, lib
 from ._plans import Plans, load_plan
@@ -67,12 +67,11 @@ class Loader(Closing):
         config.c.cache = cache._usable() if cache else ffi.NULL
         config.c.original_cache = original_cache._usable() if original_cache else ffi.NULL
         config.set_all({"no_cache": flag("no_cache", no_cache), "fail_policy": _POLICIES.of(fail_policy)})
-        out = ffi.new("sdd_loader **")
-        check(lib.sdd_loader_create(config.c, out))
-        self._handle = out[0]
+        self._owned = Owned(self, "sdd_loader", lib.sdd_loader_destroy)
+        check(lib.sdd_loader_create(config.c, self._owned.place))
+        self._handle = self._owned.place[0]
         self._pump = self.downloader._pump
         self._plans = Plans(load_plan)
-        self._end = weakref.finalize(self, _destroy, self._handle, generation())
 
     # ---- loads
 
@@ -173,14 +172,14 @@ class Loader(Closing):
     def close(self) -> None:
         """Cancels all loads, and waits for the end of the loader's own downloader."""
         check_generation(self._pump.made_in, "loader")
-        self._end()
+        in_any_case(self._owned.end)
         if self._own is not None:
             self._own.close()
 
     @property
     def closed(self) -> bool:
         """Whether it, or its downloader, was closed."""
-        return not self._end.alive or self._pump.is_closed
+        return self._owned.is_over or self._pump.is_closed
 
     def __repr__(self) -> str:
         if self.closed:
@@ -189,8 +188,3 @@ class Loader(Closing):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Loader cannot be pickled; make one in each process")
-
-
-def _destroy(handle: Any, made_in: int) -> None:
-    if made_in == generation():
-        lib.sdd_loader_destroy(handle)

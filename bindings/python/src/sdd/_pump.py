@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from . import _constants as c
+from ._closing import Owned
 from ._errors import ClosedError, RequestCancelled, call_error, check
 from ._events import Event, EventQueue
 from ._fork import check_generation, generation
@@ -66,23 +67,22 @@ class _Taken:
         """The ends of tasks of other loops, by their loop, which are told of all of them together."""
 
 
-class _Resources:
+class _Resources(Owned):
     """The things to end when a pump is closed or collected, or when the interpreter exits."""
 
-    def __init__(self, handle: Any) -> None:
-        self.handle = handle
-        self.made_in = generation()
+    def __init__(self, owner: object) -> None:
         self.watches: dict[Any, Watch] = {}
         """The loops that watch the descriptor."""
+        super().__init__(owner, "sdd_downloader", lib.sdd_downloader_destroy)
 
     def end(self) -> None:
         """Destroys the downloader and waits for that, with the GIL released. Does nothing in the child of a fork."""
-        if self.made_in != generation():
+        if self._made_in != generation():
             return
         for watch in list(self.watches.values()):
             watch.stop()
         self.watches.clear()
-        lib.sdd_downloader_destroy(self.handle)
+        super().end()
 
 
 class _Reader:
@@ -110,13 +110,11 @@ class _Reader:
 class Pump:
     def __init__(self, config: Struct, log_level: int | None) -> None:
         config.c.delivery = c.DELIVERY_APPLICATION
-        out = ffi.new("sdd_downloader **")
-        check(lib.sdd_downloader_create(config.c, out))
-        self.handle = out[0]
         self.made_in = generation()
-        self._resources = _Resources(self.handle)
+        self._resources = _Resources(self)
+        check(lib.sdd_downloader_create(config.c, self._resources.place))
+        self.handle = self._resources.place[0]
         self._watches = self._resources.watches
-        self._end = weakref.finalize(self, self._resources.end)
         self._signal = Signal(lib.sdd_downloader_event_fd(self.handle))
         self.is_closed = False
         self._keys = itertools.count(1)
@@ -333,7 +331,7 @@ class Pump:
         if not self.is_closed:
             self.drain(None)
             self._lock.held(setattr, self, "is_closed", True)
-        self._end()
+        in_any_case(self._resources.end)
         in_any_case(self._end_all)
 
     def _end_all(self) -> None:
