@@ -215,6 +215,40 @@ def test_lists(tmp_path: Path, kind: str, packed: str) -> None:
     assert make_plan(options).rows == 40
 
 
+def captions_of(tmp_path: Path, name: str, text: str, kind: str) -> list[Any]:
+    (tmp_path / name).write_text(text)
+    options = JobOptions(url_list=str(tmp_path / name), output_folder=str(tmp_path / f"{name}-out"), input_format=kind,
+                         caption_col="caption")  # fmt: skip
+    rows = make_plan(options).read_shard(0).to_pylist()
+    return [row["caption"] for row in sorted(rows, key=lambda row: int(row["url"].split("/")[3]))]
+
+
+def test_captions_are_texts_as_they_stand_there(tmp_path: Path) -> None:
+    captions = ["007", "1.50", "", "true", "2026-11-27", "a text"]
+    lines = [f"http://a.test/{number},{caption}" for number, caption in enumerate(captions)]
+    assert captions_of(tmp_path, "a.csv", "\n".join(["url,caption", *lines]), "csv") == captions
+    # longer than the block by whose rows types are guessed
+    many = [str(number) for number in range(60000)] + ["a text"]
+    lines = [f"http://a.test/{number}\t{caption}" for number, caption in enumerate(many)]
+    (tmp_path / "many.tsv").write_text("\n".join(["url\tcaption", *lines]))
+    options = JobOptions(url_list=str(tmp_path / "many.tsv"), output_folder=str(tmp_path / "many"), lanes=1,
+                         input_format="tsv", caption_col="caption", number_sample_per_shard=100000)  # fmt: skip
+    assert sorted(make_plan(options).read_shard(0).column("caption").to_pylist()) == sorted(many)
+    values = ["007", 7, 1.5, None, True, ["a", 1]]
+    rows = [{"url": f"http://a.test/{number}", "caption": value} for number, value in enumerate(values)]
+    made = captions_of(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)), "jsonl")
+    assert made == ["007", "7", "1.5", None, "true", '["a", 1]']
+
+
+def test_captions_that_are_no_texts_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"url,caption\nhttp://a.test/1,\xe9t\xe9\n")
+    pq.write_table(pa.table({"url": ["http://a.test/1"], "caption": [b"\xe9t\xe9"]}), tmp_path / "a.parquet")
+    for kind, words in (("csv", "UTF8"), ("parquet", "the column 'caption' of a.parquet has binary, not texts")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            make_plan(JobOptions(url_list=str(tmp_path / f"a.{kind}"), output_folder=str(tmp_path / "out"),
+                                 input_format=kind, caption_col="caption"))  # fmt: skip
+
+
 def test_bad_lists(tmp_path: Path) -> None:
     def refused(error: type[Exception], words: str, **given: Any) -> None:
         with pytest.raises(error, match=words):

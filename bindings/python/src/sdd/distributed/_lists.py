@@ -52,7 +52,7 @@ def _sample(file: Path) -> str:
 def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> Iterator[pa.Table]:
     """Yields tables with a column "url" of texts, and the columns that are named."""
     for file in files:
-        for table in _READERS[options.input_format](file, (options.url_col, *columns)):
+        for table in _READERS[options.input_format](file, (options.url_col, *columns), options.text_columns):
             missing = [name for name in (options.url_col, *columns) if name not in table.column_names]
             if missing:
                 have = ", ".join(table.column_names)
@@ -62,6 +62,9 @@ def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> It
                 raise TypeError(f"the column {options.url_col!r} of {file.name} has {urls.type}, not texts")
             made = {"url": urls.cast(pa.string())}
             made.update((name, table.column(name)) for name in columns)
+            for name in columns:
+                if name in options.text_columns and _is_binary(table.column(name).type):
+                    raise TypeError(f"the column {name!r} of {file.name} has {table.column(name).type}, not texts")
             yield pa.table(made)
 
 
@@ -71,11 +74,20 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
 
 
+def _is_binary(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
 def _open(file: Path) -> IO[bytes]:
     return gzip.open(file, "rb") if file.name.endswith(".gz") else file.open("rb")  # type: ignore[return-value]
 
 
-def _read_txt(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+# A reader gets the columns that are wanted, that of the URLs first, and the names of those that are texts.
+
+
+def _read_txt(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
     if columns[1:]:
         raise ValueError(f"a list of texts has URLs alone, and no column {columns[1]!r}")
     with _open(file) as stream:
@@ -83,40 +95,52 @@ def _read_txt(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
             yield pa.table({columns[0]: pa.array([line for line in lines if line], pa.string())})
 
 
-def _read_csv(file: Path, columns: tuple[str, ...], delimiter: str = ",") -> Iterator[pa.Table]:
+def _read_csv(
+    file: Path, columns: tuple[str, ...], texts: tuple[str, ...], delimiter: str = ","
+) -> Iterator[pa.Table]:
     parse = pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=delimiter == ",")
-    convert = pyarrow.csv.ConvertOptions(column_types={columns[0]: pa.string()})
+    # The types of the others are guessed by the first rows: of a caption "007" that would make a number.
+    convert = pyarrow.csv.ConvertOptions(column_types={name: pa.string() for name in texts})
     with _open(file) as stream, pyarrow.csv.open_csv(stream, parse_options=parse, convert_options=convert) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
 
-def _read_tsv(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
-    return _read_csv(file, columns, "\t")
+def _read_tsv(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
+    return _read_csv(file, columns, texts, "\t")
 
 
-def _read_jsonl(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+def _read_jsonl(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
     with _open(file) as stream:
-        yield from _tables(file, (json.loads(line) for line in stream if line.strip()), columns)
+        yield from _tables(file, (json.loads(line) for line in stream if line.strip()), columns, texts)
 
 
-def _read_json(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+def _read_json(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
     with _open(file) as stream:
         records = json.load(stream)
     if not isinstance(records, list):
         raise ValueError(f"{file.name} is not a JSON array of objects")
-    yield from _tables(file, records, columns)
+    yield from _tables(file, records, columns, texts)
 
 
-def _tables(file: Path, records: Iterable[Any], columns: tuple[str, ...]) -> Iterator[pa.Table]:
+def _tables(
+    file: Path, records: Iterable[Any], columns: tuple[str, ...], texts: tuple[str, ...]
+) -> Iterator[pa.Table]:
     for chunk in _chunks(records):
         if not all(isinstance(record, dict) for record in chunk):
             raise ValueError(f"{file.name} has an entry that is not a JSON object")
         names = set().union(*chunk)
+        for record in chunk:
+            record.update((name, _as_text(record[name])) for name in texts if name in record)
         yield pa.table({name: [record.get(name) for record in chunk] for name in columns if name in names})
 
 
-def _read_parquet(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+def _as_text(value: Any) -> str | None:
+    """What a text column of JSON has: one that is something else in a few rows ends no job."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _read_parquet(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
     with pq.ParquetFile(file) as opened:
         names = opened.schema_arrow.names
         if not set(columns) <= set(names):  # the caller says which one is missing

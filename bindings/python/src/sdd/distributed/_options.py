@@ -89,7 +89,7 @@ class JobOptions:
     url_col: str = "url"
     """The column with the URLs."""
     caption_col: str | None = None
-    """The column with the captions."""
+    """The column with the captions, which are texts."""
     save_additional_columns: tuple[str, ...] = ()
     """Further columns of the list that the output has."""
     number_sample_per_shard: int = 10000
@@ -203,6 +203,12 @@ class JobOptions:
         if self.caption_col:
             wanted.append(self.caption_col)
         return tuple(dict.fromkeys(wanted))
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns of the list that are texts, whatever they look like."""
+        names = (self.url_col, self.caption_col, *self.verify_hash[:1])
+        return tuple(name for name in names if name)
 
     def plan_key(self) -> dict[str, Any]:
         """What must not change between the start of a job and its end."""
