@@ -269,7 +269,20 @@ def test_bad_lists(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("x")
     refused(ValueError, "URLs alone", input_format="txt", url_list=str(tmp_path / "t.txt"), caption_col="caption")
     (tmp_path / "j.jsonl").write_text("[1]\n")
-    refused(ValueError, "not a JSON object", input_format="jsonl", url_list=str(tmp_path / "j.jsonl"))
+    refused(ValueError, "j.jsonl: line 1: it is not a JSON object", input_format="jsonl",
+            url_list=str(tmp_path / "j.jsonl"))  # fmt: skip
+    for name, text, words in (
+        ("b.jsonl", b'{"url": "http://a.test/"}\n\n{bad\n', "b.jsonl: line 3: Expecting property name .*, at column 2"),
+        ("b.json", b"[1]", "b.json: it is not a JSON array of objects"),
+        ("c.json", b"[", "c.json: Expecting value"),
+        ("b.parquet", b"x", "b.parquet: Parquet .*"),
+        ("c.csv", b"url,caption\na\n", "c.csv: CSV parse error"),
+        ("d.csv", b"url\nhttp://a.test/\xe9\n", "d.csv: .*UTF8"),
+        ("e.txt.gz", b"no gzip", "e.txt.gz: Not a gzipped file"),
+        ("f.txt.gz", gzip.compress(b"http://a.test/")[:-5], "f.txt.gz: Compressed file ended"),
+    ):
+        (tmp_path / name).write_bytes(text)
+        refused(ValueError, words, input_format=name.split(".")[1], url_list=str(tmp_path / name))
     (tmp_path / "empty").mkdir()
     refused(FileNotFoundError, "no file whose name ends with .csv", url_list=str(tmp_path / "empty"))
     (tmp_path / "many.txt").write_text("http://a.test/\n" * 20)
@@ -295,6 +308,23 @@ def test_a_plan_goes_on_or_belongs_to_another_job(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "_plan.tmp-left", "other.tar"] or (
         sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "other.tar"]
     )
+
+
+@pytest.mark.parametrize("text", ["broken", "{}", "[1]"])
+def test_a_damaged_plan_is_named(tmp_path: Path, text: str) -> None:
+    options = options_of(tmp_path, many_urls())
+    make_plan(options)
+    (tmp_path / "out" / "_plan" / "plan.json").write_text(text)
+    for again in (load_plan, make_plan):
+        with pytest.raises(ValueError, match="out/_plan/plan.json is damaged: remove .*out, and begin"):
+            again(options)
+
+
+def test_a_url_that_is_no_text_is_one_failed_row(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"url": "http://a.test/"}\n{"url": 5}\n{"url": null}\n')
+    plan = make_plan(JobOptions(url_list=str(tmp_path / "a.jsonl"), output_folder=str(tmp_path / "out"), lanes=1,
+                                input_format="jsonl"))  # fmt: skip
+    assert sorted(map(str, urls_of(plan, 0))) == ["5", "None", "http://a.test/"]
 
 
 def test_the_driver_refuses_what_the_workers_would(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import itertools
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -52,7 +53,7 @@ def _sample(file: Path) -> str:
 def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> Iterator[pa.Table]:
     """Yields tables with a column "url" of texts, and the columns that are named."""
     for file in files:
-        for table in _READERS[options.input_format](file, (options.url_col, *columns), options.text_columns):
+        for table in _read(options, file, (options.url_col, *columns)):
             missing = [name for name in (options.url_col, *columns) if name not in table.column_names]
             if missing:
                 have = ", ".join(table.column_names)
@@ -66,6 +67,14 @@ def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> It
                 if name in options.text_columns and _is_binary(table.column(name).type):
                     raise TypeError(f"the column {name!r} of {file.name} has {table.column(name).type}, not texts")
             yield pa.table(made)
+
+
+def _read(options: JobOptions, file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    """The tables of a file. What is wrong with it is said with its name."""
+    try:
+        yield from _READERS[options.input_format](file, columns, options.text_columns)
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, pa.ArrowException) as error:
+        raise ValueError(f"{file.name}: {error}") from error
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -112,23 +121,34 @@ def _read_tsv(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> I
 
 def _read_jsonl(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
     with _open(file) as stream:
-        yield from _tables(file, (json.loads(line) for line in stream if line.strip()), columns, texts)
+        yield from _tables(_records(stream), columns, texts)
+
+
+def _records(stream: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number}: {error.msg}, at column {error.colno}") from error
+        if not isinstance(record, dict):
+            raise ValueError(f"line {number}: it is not a JSON object")
+        yield record
 
 
 def _read_json(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[pa.Table]:
     with _open(file) as stream:
         records = json.load(stream)
-    if not isinstance(records, list):
-        raise ValueError(f"{file.name} is not a JSON array of objects")
-    yield from _tables(file, records, columns, texts)
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise ValueError("it is not a JSON array of objects")
+    yield from _tables(records, columns, texts)
 
 
 def _tables(
-    file: Path, records: Iterable[Any], columns: tuple[str, ...], texts: tuple[str, ...]
+    records: Iterable[dict[str, Any]], columns: tuple[str, ...], texts: tuple[str, ...]
 ) -> Iterator[pa.Table]:
     for chunk in _chunks(records):
-        if not all(isinstance(record, dict) for record in chunk):
-            raise ValueError(f"{file.name} has an entry that is not a JSON object")
         names = set().union(*chunk)
         for record in chunk:
             record.update((name, _as_text(record[name])) for name in texts if name in record)

@@ -85,14 +85,25 @@ class Plan:
             os.close(file)
 
 
+def _content(folder: Path) -> dict[str, Any]:
+    """The content of the plan's file. Raises FileNotFoundError if there is none, and ValueError if it is damaged."""
+    file = folder / _FOLDER / _FILE
+    try:
+        content = json.loads(file.read_text())
+        if isinstance(content, dict) and {"version", "list", "options", "first_shards"} <= content.keys():
+            return content
+    except ValueError:
+        pass
+    raise ValueError(f"{file} is damaged: remove {folder}, and begin the job again, or use another folder")
+
+
 def load_plan(options: JobOptions) -> Plan:
     """Reads the plan of the output folder. Raises PlanMismatch if it was made for another job."""
     folder = Path(options.output_folder)
     try:
-        text = (folder / _FOLDER / _FILE).read_text()
+        content = _content(folder)
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} has no plan; call make_plan() first") from None
-    content = json.loads(text)
     if content["version"] != _VERSION:
         raise PlanMismatch(f"the plan in {folder} is of version {content['version']}; this is {_VERSION}")
     for name, value in options.plan_key().items():
@@ -117,7 +128,7 @@ def make_plan(options: JobOptions) -> Plan:
     if options.incremental_mode == "overwrite":
         _remove_output(folder)
     elif (plan / _FILE).exists():
-        if json.loads((plan / _FILE).read_text())["list"] != identity:
+        if _content(folder)["list"] != identity:
             raise PlanMismatch(
                 f"{folder} belongs to a job with another list; use another folder, or incremental_mode='overwrite'"
             )
@@ -146,7 +157,7 @@ def _umask() -> int:
 def _remove_output(folder: Path) -> None:
     """Removes the plan and what was made by it, and nothing else."""
     try:
-        content = json.loads((folder / _FOLDER / _FILE).read_text())
+        content = _content(folder)
     except FileNotFoundError:
         return
     digits = content["options"]["oom_shard_count"]
