@@ -1,7 +1,11 @@
 """sdd info, thumbnail, cache and bench; a few runs under valgrind."""
 import base64
+import fcntl
+import json
 import os
 import re
+import signal
+import termios
 import unittest
 import urllib.request
 
@@ -9,6 +13,19 @@ from harness import FIXTURES, LIMIT, MODE, SERVER, QuietHandler, ToolTest
 
 PHOTO = FIXTURES / "large/baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
+
+
+def open_for_reader(process, path):
+    """Opens a named pipe for writing, once a process has opened it for reading."""
+    while True:
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            os.set_blocking(fd, True)
+            return open(fd, "wb", buffering=0)
+        except OSError:
+            if process.poll() is not None:
+                raise
+            os.sched_yield()
 
 
 class InfoTests(ToolTest):
@@ -128,6 +145,40 @@ class InfoTests(ToolTest):
         self.assertEqual((line["source"], line["width"], line["bytes"]), ("standard input", 640, PHOTO.stat().st_size))
         self.sdd("info", "--max-size", "1000", "-", status=3, input=PHOTO.read_bytes())
 
+    def test_a_named_pipe_is_waited_for(self):
+        os.mkfifo(self.folder / "pipe")
+        for command, name in (("info", "pipe"), ("thumbnail", "pipe-thumb.jpg")):
+            with self.subTest(command):
+                process = self.start(command, "--json", "pipe")
+                with open_for_reader(process, self.folder / "pipe") as pipe:
+                    pipe.write(PHOTO.read_bytes())
+                line = json.loads(process.communicate(timeout=LIMIT)[0])
+                self.assertEqual((process.returncode, line["format"]), (0, "jpeg"))
+                self.assertIn(name, (line.get("source"), line.get("path")))
+
+    def test_a_pipe_that_is_written_slowly(self):  # as that of <(...) in a shell
+        data = PHOTO.read_bytes()
+        for command in ("info", "thumbnail"):
+            with self.subTest(command):
+                reader, writer = os.pipe()
+                with open(writer, "wb", buffering=0) as pipe:
+                    pipe.write(data[:1000])
+                    process = self.start(command, "--json", f"/dev/fd/{reader}", pass_fds=[reader])
+                    # Once these bytes have been read, the next ones are not there yet.
+                    while process.poll() is None and fcntl.ioctl(reader, termios.FIONREAD, bytes(4)) != bytes(4):
+                        os.sched_yield()
+                    pipe.write(data[1000:])
+                os.close(reader)
+                line = json.loads(process.communicate(timeout=LIMIT)[0])
+                self.assertEqual((process.returncode, line["format"]), (0, "jpeg"))
+
+    def test_a_wait_for_a_pipe_is_ended_by_a_signal(self):
+        os.mkfifo(self.folder / "pipe")
+        process = self.start("info", "pipe")
+        with open_for_reader(process, self.folder / "pipe"):
+            process.send_signal(signal.SIGINT)
+            self.assertEqual((process.communicate(timeout=LIMIT), process.returncode), ((b"", b""), 130))
+
     def test_a_url_is_read_no_further_than_needed(self):
         # The rest of the body is held back: only a program that needs no more of it ends.
         line, = self.sdd("info", "--json", f"{SERVER}/hold/info?file=large/baseline.jpg&after=2000", status=0).lines
@@ -229,6 +280,10 @@ class ThumbnailTests(ToolTest):
             file.write(PHOTO.read_bytes())
         line, = self.sdd("thumbnail", "--json", name, status=0).lines
         self.assertTrue(line["path"].endswith("-thumb.jpg"))
+        with open(os.path.join(os.fsencode(self.folder), b"caf\xe9.jpg"), "wb") as file:
+            file.write(PHOTO.read_bytes())
+        line, = self.sdd("thumbnail", "--json", b"caf\xe9.jpg", status=0).lines
+        self.assertEqual((line["path"], line["width"]), ("caf_-thumb.jpg", 256))
 
 
 class CacheTests(ToolTest):

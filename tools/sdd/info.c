@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum { FIRST_PIECE = 65536, MOST_UNDER_WAY = 64 };
-static const int64_t most_of_file = 64 << 20;
 
 struct info_run {
     const struct settings *settings;
@@ -80,45 +79,15 @@ static void fail(struct info_run *run, const char *name, int error)
     finish(run, &picture, -1);
 }
 
-/* Copies standard input, or a pipe, into a file in memory. Returns it, or -1 with errno. */
-static int copy_of(int from, int64_t most)
-{
-    char piece[65536];
-    int64_t size = 0;
-    int fd = memfd_create("sdd", MFD_CLOEXEC), error = fd < 0 ? errno : 0;
-    while (error == 0) {
-        ssize_t count = read(from, piece, sizeof piece);
-        if (count < 0 && errno == EINTR && stop_signal() == 0) continue;
-        if (count < 0) error = errno;
-        if (count <= 0) break;
-        size += count;
-        error = size > most ? EFBIG : write_all(fd, piece, (size_t)count);
-    }
-    if (error == 0) return fd;
-    if (fd >= 0) close(fd);
-    errno = error;
-    return -1;
-}
-
 static void read_file(struct info_run *run, const char *name)
 {
-    int64_t most = run->settings->max_size > 0 ? run->settings->max_size : most_of_file;
+    int64_t most = run->settings->max_size > 0 ? run->settings->max_size : MOST_OF_FILE;
     bool standard = strcmp(name, "-") == 0;
     struct picture picture = { .source = standard ? "standard input" : name, .whole = true };
     struct stat file;
-    int fd = standard ? copy_of(0, most) : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &file) == 0 && S_ISDIR(file.st_mode)) {
-        close(fd);
-        fd = -1;
-        errno = EISDIR;
-    } else if (fd >= 0 && !S_ISREG(file.st_mode)) {
-        int copy = copy_of(fd, most), error = errno;
-        close(fd);
-        fd = copy;
-        errno = error;
-    }
+    int fd = open_source(name, most);
     if (fd < 0) {
-        fail(run, picture.source, errno);
+        if (stop_signal() == 0) fail(run, picture.source, errno);
         return;
     }
     fstat(fd, &file);
@@ -221,7 +190,7 @@ static void on_end(const sdd_result *result, void *user_data)
         reading->run->stopping |= stop_signal() != 0;
     } else {
         bool partial = picture->http_status == 206, over = picture->size >= 0 && picture->read >= picture->size;
-        if (!reading->enough && partial && !over && picture->read > before && picture->read < most_of_file &&
+        if (!reading->enough && partial && !over && picture->read > before && picture->read < MOST_OF_FILE &&
             probe(reading, picture->read) == SDD_ERROR_INCOMPLETE) {
             ask(reading);
             return;

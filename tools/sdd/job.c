@@ -398,8 +398,9 @@ static bool make_url(struct job *job, char *given)
 {
     struct text url = { 0 };
     bool good = true;
+    int64_t most = job->run->settings->max_size > 0 ? job->run->settings->max_size : MOST_OF_FILE;
     if (job->run->settings->command == THUMBNAIL && !is_url(given))
-        good = add_file_url(&url, given, &job->fd);
+        good = add_file_url(&url, given, most, &job->fd);
     else
         for (char *part = given, *end = NULL; part != NULL; part = end) {
             end = strchr(part, '\t');

@@ -59,9 +59,16 @@ int jobs_peek(struct run *run);
 /* Draws the bars if it is time. */
 void run_draw(struct run *run);
 
-/* Adds a file's URL, "file:///a%20b". The library cannot read a file whose name has a "?"; it gets the URL of a
-   descriptor, which the caller closes; otherwise `fd` is -1. Returns false, with errno, if there is no such file. */
-bool add_file_url(struct text *url, const char *path, int *fd);
+/* Most bytes of a pipe, or of a URL that is read for its facts, unless --max-size says otherwise. */
+#define MOST_OF_FILE ((int64_t)64 << 20)
+
+/* Opens a file. What is no plain file, as a pipe or "-" for standard input, is copied into memory, at most `most` bytes.
+   Returns -1, with errno, if it cannot be read. */
+int open_source(const char *name, int64_t most);
+
+/* Adds a file's URL, "file:///a%20b". What has none that the library can read, as a pipe, gets the URL of a descriptor,
+   which the caller closes; otherwise `fd` is -1. Returns false, with errno, if there is no such file. */
+bool add_file_url(struct text *url, const char *path, int64_t most, int *fd);
 
 /* Tells whether an argument is a URL, or else the name of a file. */
 bool is_url(const char *argument);

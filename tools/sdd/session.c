@@ -234,18 +234,35 @@ void session_fill(const struct session *session, sdd_transfer_options *transfer)
     transfer->max_attempts = (int32_t)settings->tries;
 }
 
+/* A signal that comes between a look at `stopping` and a wait must end the wait. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+bool wait_readable(int fd)
+{
+    struct pollfd wait = { .fd = fd, .events = POLLIN };
+    sigset_t before;
+    int count = -1;
+    hold_signals(&before);
+    while (count < 0 && stopping == 0) count = ppoll(&wait, 1, NULL, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return stopping == 0;
+}
+
 void session_wait(struct session *session, int readable, int milliseconds)
 {
     struct pollfd waits[] = { { .fd = sdd_downloader_event_fd(session->downloader), .events = POLLIN },
                               { .fd = readable, .events = POLLIN } };
     struct timespec limit = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
-    sigset_t blocked, before;
-    /* A signal that comes between the look at `stopping` and the wait must end the wait. */
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigaddset(&blocked, SIGTERM);
-    sigaddset(&blocked, SIGHUP);
-    sigprocmask(SIG_BLOCK, &blocked, &before);
+    sigset_t before;
+    hold_signals(&before);
     if (stopping == session->seen_stop) ppoll(waits, 2, milliseconds < 0 ? NULL : &limit, &before);
     session->seen_stop = stopping;
     sigprocmask(SIG_SETMASK, &before, NULL);

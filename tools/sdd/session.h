@@ -27,6 +27,9 @@ void session_close(struct session *session);
 /* Fills in what the options say about transfers. */
 void session_fill(const struct session *session, sdd_transfer_options *transfer);
 
+/* Waits until a descriptor is readable, or has ended. Returns false if a signal has asked the program to stop. */
+bool wait_readable(int fd);
+
 /* Waits up to `milliseconds` for events, for a descriptor to become readable (or -1) and for signals, and calls the
    callbacks of the events. */
 void session_wait(struct session *session, int readable, int milliseconds);

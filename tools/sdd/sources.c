@@ -1,5 +1,6 @@
 /* Arguments that are files or URLs, and checksums. */
 #include "job.h"
+#include "output.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool is_url(const char *argument)
 {
@@ -40,20 +43,64 @@ void add_whole_url(struct text *url, const char *given)
     text_puts(url, given);
 }
 
-bool add_file_url(struct text *url, const char *path, int *fd)
+/* Copies standard input, a pipe or a device into a file in memory. Returns it, or -1 with errno. */
+static int copy_of(int from, int64_t most)
+{
+    char piece[65536];
+    int64_t size = 0;
+    int fd = memfd_create("sdd", MFD_CLOEXEC), error = fd < 0 ? errno : 0;
+    while (error == 0) {
+        ssize_t count = wait_readable(from) ? read(from, piece, sizeof piece) : -1;
+        if (count < 0 && (errno == EINTR || errno == EAGAIN) && stop_signal() == 0) continue;
+        if (count < 0) error = stop_signal() != 0 ? EINTR : errno;
+        if (count <= 0) break;
+        size += count;
+        error = size > most ? EFBIG : write_all(fd, piece, (size_t)count);
+    }
+    if (error == 0) return fd;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return -1;
+}
+
+int open_source(const char *name, int64_t most)
 {
     struct stat facts;
-    char *whole = realpath(path, NULL);
-    *fd = -1;
-    if (whole == NULL) return false;
-    if (stat(whole, &facts) == 0 && S_ISDIR(facts.st_mode)) {
-        free(whole);
-        errno = EISDIR;
-        return false;
+    if (strcmp(name, "-") == 0) return copy_of(0, most);
+    /* So opening a named pipe does not wait for its writer: reading does, and Ctrl-C ends that. */
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))) return fd;
+    int copy = -1, error = EISDIR;
+    if (!S_ISDIR(facts.st_mode)) {
+        copy = copy_of(fd, most);
+        error = errno;
     }
-    if (strchr(whole, '?') != NULL) {
-        *fd = open(whole, O_RDONLY | O_CLOEXEC);
+    close(fd);
+    errno = error;
+    return copy;
+}
+
+/* Tells whether the library can read a file by its URL: a "?" would begin a query, and a URL is UTF-8. */
+static bool has_url(const char *path)
+{
+    if (strchr(path, '?') != NULL) return false;
+    for (size_t at = 0, size = strlen(path), length = 0; at < size; at += length) {
+        uint32_t character = 0;
+        length = utf8_read(path + at, size - at, &character);
+        if (length == 0) return false;
+    }
+    return true;
+}
+
+bool add_file_url(struct text *url, const char *path, int64_t most, int *fd)
+{
+    struct stat facts;
+    *fd = -1;
+    if (stat(path, &facts) != 0) return false;
+    char *whole = S_ISREG(facts.st_mode) ? realpath(path, NULL) : NULL;
+    if (whole == NULL || !has_url(whole)) {
         free(whole);
+        *fd = open_source(path, most);
         if (*fd >= 0) text_printf(url, "file:///proc/self/fd/%d", *fd);
         return *fd >= 0;
     }
