@@ -264,6 +264,15 @@ class ThumbnailTests(ToolTest):
         png = self.sdd("thumbnail", "-o", "-", "--to", "png", PHOTO, status=0).bytes
         self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
 
+    def test_names_of_files_are_no_urls(self):
+        (self.folder / "what?").mkdir()
+        names = ["Photo #1.jpg", "Photo #2.jpg", "a?b.jpg", "100%25.jpg", "what?/x.jpg"]
+        for name in names:
+            self.write(name, PHOTO.read_bytes())
+        lines = self.sdd("thumbnail", "--json", *names, status=0).lines
+        self.assertEqual({line["url"]: line["path"] for line in lines},
+                         {name: f"{name[:-4].rpartition('/')[2]}-thumb.jpg" for name in names})
+
     def test_lists_have_files_too(self):
         self.write("list", f"{PHOTO}\n{PHOTO_URL}\n")
         self.assertEqual(len(self.sdd("thumbnail", "--json", "-i", "list", status=0).lines), 2)

@@ -392,14 +392,14 @@ static void job_submit(struct job *job)
     text_free(&all);
 }
 
-/* Makes the URLs of a job, separated by TABs, of what its list says. Returns false, with errno, for a file that cannot
-   be read. */
+/* Makes the URLs of a job, separated by TABs, of what its list says, and the name that its file has by them. Returns
+   false, with errno, for a file that cannot be read. */
 static bool make_url(struct job *job, char *given)
 {
     struct text url = { 0 };
-    bool good = true;
+    bool good = true, is_file = job->run->settings->command == THUMBNAIL && !is_url(given);
     int64_t most = job->run->settings->max_size > 0 ? job->run->settings->max_size : MOST_OF_FILE;
-    if (job->run->settings->command == THUMBNAIL && !is_url(given))
+    if (is_file)
         good = add_file_url(&url, given, most, &job->fd);
     else
         for (char *part = given, *end = NULL; part != NULL; part = end) {
@@ -410,8 +410,8 @@ static bool make_url(struct job *job, char *given)
             add_whole_url(&url, part);
         }
     job->url = need_copy(text_string(&url));
-    bool is_file = job->run->settings->command == THUMBNAIL && !is_url(job->item.url);
-    job->first = need(is_file ? strdup(job->item.url) : strndup(job->url, strcspn(job->url, "\t")));
+    job->first = need(is_file ? strdup(given) : strndup(job->url, strcspn(job->url, "\t")));
+    (is_file ? name_from_file : name_from_url)(&job->base, job->first);
     text_free(&url);
     return good;
 }
@@ -442,7 +442,6 @@ void job_start(struct run *run, struct url_item *item)
     job->item.url[strcspn(job->item.url, "\t")] = 0;
     bool is_there = make_url(job, all);
     int error = errno;
-    name_from_url(&job->base, job->first);
     claim_name(job);
     if (job->format == FORMAT_NONE) {
         const char *message =

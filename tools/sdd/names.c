@@ -87,6 +87,12 @@ void name_from_url(struct text *name, const char *url)
     text_free(&decoded);
 }
 
+void name_from_file(struct text *name, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash == NULL ? path : slash + 1;
+    if (!name_add_safe(name, last, strlen(last))) text_puts(name, "file");
+}
+
 /* Finds a parameter of a header field and adds its value, without quotes. */
 static bool parameter(const char *value, const char *name, struct text *result)
 {

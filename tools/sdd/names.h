@@ -12,6 +12,9 @@ bool name_add_safe(struct text *name, const char *data, size_t size);
 /* Adds the last part of a URL's path, or "index" if it has none. */
 void name_from_url(struct text *name, const char *url);
 
+/* Adds the last part of a file's path. */
+void name_from_file(struct text *name, const char *path);
+
 /* Adds the name in a Content-Disposition (RFC 6266). Returns false if there is none. */
 bool name_from_header(struct text *name, const char *value);
 
