@@ -39,6 +39,11 @@ class ListTests(ToolTest):
         self.assertIn("line 1: an option without a URL", err)
         self.assertIn("line 3: the options of a URL are", err)
         self.assertIn("line 4: a NUL byte", err)
+        self.write("first", f"{PHOTO}\n" * 5)
+        self.write("second", f"{PHOTO}\n  frob=1\n{PHOTO}\n  frob=2\n")
+        err = self.sdd("get", "-i", "first", "-i", "second", "-o", "{n}-{name}", status=1).err
+        self.assertEqual([re.search("^sdd: (second, line .): ", line)[1] for line in err.splitlines()],
+                         ["second, line 2", "second, line 4"])
         self.write("long", b"x" * (3 << 20) + b"\n")
         self.assertIn("is longer than", self.sdd("get", "-i", "long", status=3).err)
 

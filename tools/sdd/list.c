@@ -132,7 +132,6 @@ static enum list_answer next_of_file(struct url_list *list, struct url_item *ite
     char *line = NULL;
     size_t size = 0;
     for (;;) {
-        size_t line_before = list->line;
         enum list_answer answer = next_line(list, &line, &size);
         if (answer == LIST_WAIT) return answer;
         if (answer == LIST_END) return item->url != NULL ? LIST_ITEM : LIST_END;
@@ -149,7 +148,7 @@ static enum list_answer next_of_file(struct url_list *list, struct url_item *ite
             read_option(list, item, line + blank, size - blank);
         } else if (item->url != NULL) {
             list->from = (size_t)(line - list->buffer.data);
-            list->line = line_before;
+            list->line--;
             return LIST_ITEM;
         } else
             item->url = need(strndup(line, size));
