@@ -24,6 +24,13 @@ class ListTests(ToolTest):
         self.assertEqual([line["ok"] for line in lines], [True, False, True])
         self.assertEqual([line.get("path") for line in lines], ["one.jpg", None, "rows.png"])
 
+    def test_a_byte_order_mark_is_no_part_of_a_url(self):
+        for list_, count in ((f"\ufeff{PHOTO}\n{PHOTO}\n", 2), (f"\ufeff# a comment\n{PHOTO}\n", 1), (f"\ufeff{PHOTO}", 1)):
+            with self.subTest(list_):
+                self.write("list", list_)
+                result = self.sdd("get", "--json", "-i", "list", status=0)
+                self.assertEqual([line["url"] for line in result.lines], [PHOTO] * count)
+
     def test_standard_input_and_several_lists(self):
         self.write("list", f"{PHOTO}\n")
         result = self.sdd("get", "--json", "-i", "list", "-i", "-", PHOTO, status=0, input=f"{PHOTO}\n".encode())

@@ -83,7 +83,8 @@ static enum list_answer next_line(struct url_list *list, char **line, size_t *si
             *line = start;
             *size = end == NULL ? left : (size_t)(end - start);
             list->from += *size + (end != NULL);
-            list->line++;
+            if (list->line++ == 0 && *size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+                *line += 3, *size -= 3;
             return LIST_ITEM;
         }
         if (left > LONGEST_LINE) {

@@ -215,6 +215,17 @@ def test_lists(tmp_path: Path, kind: str, packed: str) -> None:
     assert make_plan(options).rows == 40
 
 
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "jsonl"])
+def test_a_byte_order_mark_is_no_part_of_a_list(tmp_path: Path, kind: str, packed: str) -> None:
+    url = "http://a.test/1"
+    text = "\ufeff" + {"txt": f"{url}\n", "csv": f"url\n{url}\n", "jsonl": json.dumps({"url": url})}[kind]
+    file = tmp_path / f"a.{kind}{packed}"
+    file.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    assert urls_of(make_plan(JobOptions(url_list=str(file), output_folder=str(tmp_path / "out"), input_format=kind)),
+                   0) == [url]  # fmt: skip
+
+
 def captions_of(tmp_path: Path, name: str, text: str, kind: str) -> list[Any]:
     (tmp_path / name).write_text(text)
     options = JobOptions(url_list=str(tmp_path / name), output_folder=str(tmp_path / f"{name}-out"), input_format=kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import itertools
@@ -100,7 +101,8 @@ def _read_txt(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> I
     if columns[1:]:
         raise ValueError(f"a list of texts has URLs alone, and no column {columns[1]!r}")
     with _open(file) as stream:
-        for lines in _chunks(line.decode("utf-8", "replace").strip() for line in stream):
+        all_lines = itertools.chain([next(stream, b"").removeprefix(codecs.BOM_UTF8)], stream)
+        for lines in _chunks(line.decode("utf-8", "replace").strip() for line in all_lines):
             yield pa.table({columns[0]: pa.array([line for line in lines if line], pa.string())})
 
 
