@@ -58,9 +58,13 @@ class Result:
 
     @property
     def lines(self):
-        """Standard output as lines of JSON. Each must be one object, in strict UTF-8, with the member "ok"."""
+        """Standard output as lines of JSON. Each must be one object, in strict UTF-8, with the member "ok" and, where that
+        is false, those that describe a failure."""
         objects = [json.loads(line.decode("utf-8", "strict")) for line in self.bytes.splitlines()]
         assert all(isinstance(item, dict) and isinstance(item["ok"], bool) for item in objects), self.out
+        failures = {"error": str, "code": int, "detail": int, "class": str, "message": str}
+        assert all(isinstance(item.get(name), kind) for item in objects if not item["ok"]
+                   for name, kind in failures.items()), self.out
         return objects
 
 

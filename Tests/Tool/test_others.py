@@ -333,7 +333,7 @@ class CacheTests(ToolTest):
         self.assertIn("is a name for PNG", self.cache("get", "-o", "x.png", self.urls[0], status=2).err)
         self.assertFalse((self.folder / "x.png").exists())
         self.cache("get", "-o", "in/x", self.urls[0], status=0)
-        line, = self.cache("get", "--json", "http://nowhere/", status=1).lines
+        line, = self.cache("get", "--json", "http://nowhere/", status=6).lines
         self.assertEqual((line["ok"], line["error"]), (False, "SDD_ERROR_NOT_CACHED"))
 
     def test_rm(self):
@@ -341,9 +341,18 @@ class CacheTests(ToolTest):
         self.assertEqual(len(self.listed()), 3)
         self.cache("rm", self.urls[0], status=0)
         self.assertEqual(set(self.listed()), set(self.urls[1:]))
-        self.assertIn("does not have it", self.cache("rm", self.urls[0], status=1).err)
+        self.assertIn("does not have it", self.cache("rm", self.urls[0], status=6).err)
+        line, = self.cache("rm", "--json", "http://nowhere/", status=6).lines
+        self.assertEqual(line["error"], "SDD_ERROR_NOT_CACHED")
+        self.cache("rm", "http://nowhere/", self.urls[1], status=1)  # one went well
+        self.cache("get", "http://nowhere/", self.urls[2], status=1)
         self.assertIn("no URL", self.cache("rm", status=2).err)
         self.assertIn("--all is for no URLs", self.cache("rm", "--all", "x", status=2).err)
+        for options, removed in ((["--dry-run"], False), ([], True)):
+            size = self.cache("stats", "--json", status=0).lines[0]["bytes"]
+            line, = self.cache("rm", "--all", "--json", *options, status=0).lines
+            self.assertEqual(line, {"directory": "cache", "ok": True, "removed": removed, "removed_entries": 1,
+                                    "removed_bytes": size})
         self.cache("rm", "--all", status=0)
         self.assertEqual(self.cache("ls", status=0).out, "")
 
@@ -432,6 +441,8 @@ class CacheTests(ToolTest):
         self.assertEqual(len(self.listed()), 4)
         self.assertFalse((self.folder / "cache2").exists())
         self.cache("merge", "cache2", status=3)
+        self.sdd("get", "--cache=any", "--cache-dir", "cache3", "-d", "out3", self.urls[0], status=0)
+        self.cache("merge", "cache2", "cache3", status=1)
         self.assertIn("no directory", self.cache("merge", status=2).err)
 
     def test_a_cache_that_does_not_exist_is_not_made(self):

@@ -35,7 +35,8 @@ struct bench {
     double rate;
     struct times times[KINDS];
     int status, http_version;
-    char failure[512]; /* the first one */
+    sdd_failure failure; /* the first one, whose message is `message` */
+    struct text message; /* with its URL */
 };
 
 static void on_end(const sdd_result *result, void *user_data)
@@ -47,8 +48,10 @@ static void on_end(const sdd_result *result, void *user_data)
     if (result->failure.status == SDD_ERROR_CANCELLED && stop_signal() != 0) return;
     bench->ended++;
     if (result->failure.status != SDD_OK) {
-        if (bench->failed == 0)
-            snprintf(bench->failure, sizeof bench->failure, "%s: %s", result->url, result->failure.message);
+        if (bench->failed == 0) {
+            text_printf(&bench->message, "%s: %s", result->url, result->failure.message);
+            bench->failure = result->failure;
+        }
         bench->status = combine_status(bench->status, class_status(&result->failure), bench->failed == 0);
         bench->failed++;
         return;
@@ -129,7 +132,7 @@ static void print_json(const struct bench *bench, double seconds)
     json_boolean(&line, "ok", bench->failed == 0);
     json_number(&line, "requests", bench->ended);
     json_number(&line, "failed", bench->failed);
-    if (bench->failed > 0) json_string(&line, "message", bench->failure);
+    if (bench->failed > 0) json_error(&line, &bench->failure, bench->message.data);
     json_number(&line, "parallel", bench->settings->parallel);
     json_real(&line, "seconds", seconds);
     json_number(&line, "bytes", bench->bytes);
@@ -230,7 +233,9 @@ int run_bench(struct settings *settings, char **arguments, size_t count)
         print_json(&bench, seconds);
     else if (!settings->quiet)
         print_text(&bench, seconds);
-    if (bench.failed > 0 && !settings->json) complain("%" PRId64 " failed, the first: %s", bench.failed, bench.failure);
+    if (bench.failed > 0 && !settings->json)
+        complain("%" PRId64 " failed, the first: %s", bench.failed, bench.message.data);
+    text_free(&bench.message);
     for (int i = 0; i < KINDS; i++) free(bench.times[i].items);
     session_close(&bench.session);
     if (stop_signal() != 0) return EXIT_SIGNAL + stop_signal();

@@ -27,7 +27,7 @@ struct cache_run {
     char **arguments;
     size_t count;
     int status;
-    uint64_t failed;
+    uint64_t failed, done; /* of the arguments */
 };
 
 static void fail(struct cache_run *run, const char *name, sdd_failure failure, int exit_status)
@@ -105,6 +105,8 @@ static void print_entry_json(const struct cache_run *run, const struct entry *en
     if (entry->height > 0) json_number(&line, "height", entry->height);
     json_number(&line, "used", entry->used_ms / 1000);
     json_number(&line, "stored", entry->stored_ms / 1000);
+    sdd_failure damage = own_failure(SDD_ERROR_CACHE, SDD_DETAIL_CACHE_READ, "The entry is damaged.");
+    if (entry->state == SDD_ENTRY_DAMAGED) json_error(&line, &damage, damage.message);
     json_end(&line);
     text_free(&line);
     text_free(&path);
@@ -227,6 +229,7 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
         print_out(data, (size_t)size);
     else if (error == 0)
         error = write_file(&target, &path, data, (size_t)size);
+    run->done += error == 0;
     if (error != 0 && error != EINVAL)
         fail(run, text_string(&path.text), own_failure(SDD_ERROR_SINK, 0, file_error(error)), EXIT_FILES);
     else if (error == 0 && settings->json) {
@@ -241,6 +244,8 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
     if (data != NULL && data != MAP_FAILED) munmap(data, (size_t)size);
     text_free(&base), text_free(&path.text), text_free(&line);
 }
+
+static const char not_cached[] = "the cache does not have it";
 
 static void cache_get(struct cache_run *run)
 {
@@ -262,8 +267,8 @@ static void cache_get(struct cache_run *run)
             close(fd);
         } else {
             sdd_failure failure = last_failure();
-            failure.message = "the cache does not have it";
-            fail(run, run->arguments[i], failure, EXIT_SOME_FAILED);
+            if (status == SDD_ERROR_NOT_CACHED) failure.message = not_cached;
+            fail(run, run->arguments[i], failure, class_status(&failure));
         }
         free(key);
     }
@@ -272,6 +277,7 @@ static void cache_get(struct cache_run *run)
 static void removed(struct cache_run *run, const char *argument)
 {
     struct text line = { 0 };
+    run->done++;
     if (run->settings->json) {
         json_begin(&line);
         json_string(&line, "key", argument);
@@ -287,28 +293,40 @@ static void removed(struct cache_run *run, const char *argument)
     text_free(&line);
 }
 
+static void remove_all(struct cache_run *run)
+{
+    sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
+    struct text line = { 0 };
+    sdd_status status = sdd_cache_get_statistics_wait(run->cache, &statistics);
+    if (status == SDD_OK && !run->settings->dry_run) status = sdd_cache_clear_wait(run->cache, SDD_CACHE_DISK);
+    if (status != SDD_OK) {
+        fail(run, run->directory.data, last_failure(), EXIT_FILES);
+    } else if (run->settings->json) {
+        json_begin(&line);
+        json_string(&line, "directory", run->directory.data);
+        json_boolean(&line, "ok", true);
+        json_boolean(&line, "removed", !run->settings->dry_run);
+        json_number(&line, "removed_entries", statistics.disk_count);
+        json_number(&line, "removed_bytes", statistics.disk_bytes);
+        json_end(&line);
+    } else {
+        text_printf(&line, "%" PRId64 " entries, %s", statistics.disk_count, bytes_text(statistics.disk_bytes));
+        removed(run, line.data);
+    }
+    text_free(&line);
+}
+
 static void cache_remove(struct cache_run *run)
 {
     if (run->settings->all && run->count > 0) usage_error("rm: --all is for no URLs");
     if (!run->settings->all && run->count == 0) usage_error("rm: no URL; --all removes every entry");
-    if (run->settings->all) {
-        sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
-        char all[64] = "";
-        sdd_cache_get_statistics_wait(run->cache, &statistics);
-        snprintf(all, sizeof all, "%" PRId64 " entries, %s", statistics.disk_count, bytes_text(statistics.disk_bytes));
-        sdd_status status = run->settings->dry_run ? SDD_OK : sdd_cache_clear_wait(run->cache, SDD_CACHE_DISK);
-        if (status == SDD_OK)
-            removed(run, all);
-        else
-            fail(run, run->directory.data, last_failure(), EXIT_FILES);
-    }
+    if (run->settings->all) remove_all(run);
     for (size_t i = 0; i < run->count; i++) {
         char *key = key_of(run, run->arguments[i]);
         if (key == NULL) continue;
         sdd_status status = SDD_OK;
         if (sdd_cache_contains_wait(run->cache, key, SDD_CACHE_DISK) == 0)
-            fail(run, run->arguments[i], own_failure(SDD_ERROR_NOT_CACHED, 0, "the cache does not have it"),
-                 EXIT_SOME_FAILED);
+            fail(run, run->arguments[i], own_failure(SDD_ERROR_NOT_CACHED, 0, not_cached), EXIT_RESPONSE);
         else if (!run->settings->dry_run && (status = sdd_cache_remove_wait(run->cache, key, SDD_CACHE_DISK)) != SDD_OK)
             fail(run, run->arguments[i], last_failure(), EXIT_FILES);
         else
@@ -388,6 +406,7 @@ static void cache_merge(struct cache_run *run)
             continue;
         }
         sdd_status status = sdd_cache_merge_wait(run->cache, run->arguments[i], &merged);
+        run->done += status == SDD_OK;
         if (status != SDD_OK) {
             fail(run, run->arguments[i], last_failure(), EXIT_FILES);
         } else if (run->settings->json) {
@@ -473,6 +492,7 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
     }
     run.cache = open_cache(settings);
     commands[i].run(&run);
+    if (run.failed > 0 && run.done > 0) run.status = EXIT_SOME_FAILED;
     if (sdd_cache_destroy(run.cache) != SDD_OK) run.status = EXIT_FILES;
     text_free(&run.directory);
     return run.status;
