@@ -185,6 +185,13 @@ class InfoTests(ToolTest):
         self.assertEqual((line["width"], line["whole"], line["bytes"]), (640, False, PHOTO.stat().st_size))
         self.assertLessEqual(line["read_bytes"], 2000)
 
+    def test_a_packed_body_is_unpacked(self):
+        url = f"{SERVER}/gzip?file=large/baseline.jpg"  # packed, whatever the request says
+        for options in ([], ["--full"]):
+            line, = self.sdd("info", "--json", *options, url, status=0).lines
+            self.assertEqual((line["format"], line["width"]), ("jpeg", 640))
+        self.assertEqual((line["whole"], line["bytes"], line["read_bytes"]), (True, *[PHOTO.stat().st_size] * 2))
+
     def test_ranges_are_asked_for(self):
         big = self.folder / "www"
         big.mkdir()

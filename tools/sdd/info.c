@@ -33,6 +33,7 @@ struct reading {
     int fd;
     int64_t piece; /* bytes of the piece that is asked for */
     bool enough;
+    bool unpacks; /* all of the body is asked for, which the library unpacks: parts of a packed one say nothing */
     bool is_known, needs_all; /* picture_needs_all(), once the format is known */
     char *url;
     sdd_response *response;
@@ -109,6 +110,13 @@ static void reading_free(struct reading *reading)
     free(reading);
 }
 
+/* Tells whether a server has packed the body although it was asked not to. */
+static bool is_packed(sdd_response *response)
+{
+    const char *coding = response == NULL ? NULL : sdd_response_header(response, "Content-Encoding");
+    return coding != NULL && *coding != 0 && strcasecmp(coding, "identity") != 0;
+}
+
 /* The facts of the bytes so far: SDD_OK, SDD_ERROR_INCOMPLETE, or that these bytes are no picture. */
 static sdd_status probe(struct reading *reading, int64_t size)
 {
@@ -140,7 +148,8 @@ static void on_progress(sdd_token token, int64_t received, int64_t expected, con
     if (reads_all(reading->run) || reading->enough || received <= 0) return;
     sdd_response *response = NULL;
     if (reading->response == NULL && sdd_token_get_response(token, &response) == SDD_OK) reading->response = response;
-    if (probe(reading, size_so_far(reading)) == SDD_ERROR_INCOMPLETE) return;
+    bool asks_again = is_packed(reading->response) && !reading->unpacks;
+    if (!asks_again && probe(reading, size_so_far(reading)) == SDD_ERROR_INCOMPLETE) return;
     reading->enough = true;
     sdd_cancel(token);
 }
@@ -152,6 +161,7 @@ static int64_t whole_size(sdd_response *response)
                *slash = range == NULL ? NULL : strchr(range, '/');
     const char *length = sdd_response_header(response, "Content-Length");
     int64_t size = -1;
+    if (is_packed(response)) return -1;
     if (slash != NULL) return parse_number(slash + 1, 0, INT64_MAX, &size) ? size : -1;
     return length != NULL && sdd_response_status(response) == 200 && parse_number(length, 0, INT64_MAX, &size) ? size
                                                                                                                : -1;
@@ -170,6 +180,18 @@ static void read_response(struct picture *picture, sdd_response *response)
 
 static void ask(struct reading *reading);
 
+/* Begins again, with a body that the library unpacks. */
+static void ask_unpacked(struct reading *reading)
+{
+    reading->unpacks = true;
+    reading->enough = false;
+    reading->picture.read = 0;
+    sdd_response_release(reading->response);
+    reading->response = NULL;
+    if (ftruncate(reading->fd, 0) == 0) lseek(reading->fd, 0, SEEK_SET);
+    ask(reading);
+}
+
 static void on_end(const sdd_result *result, void *user_data)
 {
     struct reading *reading = user_data;
@@ -180,6 +202,10 @@ static void on_end(const sdd_result *result, void *user_data)
     if (result->response != NULL) {
         sdd_response_release(reading->response);
         reading->response = sdd_response_retain(result->response);
+    }
+    if (good && is_packed(reading->response) && !reads_all(reading->run) && !reading->unpacks) {
+        ask_unpacked(reading);
+        return;
     }
     picture->read = size_so_far(reading);
     read_response(picture, reading->response);
@@ -214,12 +240,14 @@ static void ask(struct reading *reading)
     session_fill(&run->session, &transfer);
     request.transfer = &transfer;
     request.url = reading->url;
-    request.options = run->session.options | SDD_OPTION_BYTES_ONLY | SDD_OPTION_BODY_AS_SENT;
+    bool asks_all = reads_all(run) || reading->unpacks;
+    request.options = run->session.options | SDD_OPTION_BYTES_ONLY;
+    if (!asks_all) request.options |= SDD_OPTION_BODY_AS_SENT;
     request.sink = SDD_SINK_FD, request.sink_fd = reading->fd;
     request.progress = on_progress, request.completed = on_end, request.user_data = reading;
     snprintf(range, sizeof range, "%lld-%lld", (long long)reading->picture.read,
              (long long)(reading->picture.read + reading->piece - 1));
-    if (!reads_all(run)) request.range = range;
+    if (!asks_all) request.range = range;
     reading->piece *= 4;
     reading->picture.requests++;
     if (sdd_downloader_submit(run->session.downloader, &request) != 0) return;
