@@ -144,7 +144,8 @@ class CoderTests(CoderTest):
                 text = self.sdd("info", f"a.{form}", status=0).out
                 self.assertIn("pixels:      640 x 480\n", text)
                 made, = self.sdd("thumbnail", "--json", f"a.{form}", status=0).lines
-                self.assertEqual((made["width"], made["height"]), (256, 192))
+                self.assertEqual((made["width"], made["height"], made["path"]), (256, 192, "a-thumb.jpg"))
+                (self.folder / "a-thumb.jpg").unlink()
                 (self.folder / f"cut.{form}").write_bytes((self.folder / f"a.{form}").read_bytes()[:2000])
                 self.sdd("info", f"cut.{form}", status=7 if self.sdd("thumbnail", f"cut.{form}").status else 0)
 
