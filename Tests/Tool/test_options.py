@@ -126,6 +126,9 @@ class OptionTests(ToolTest):
             # Since version 1.23 groff also says where a line of long words keeps a ragged margin.
             complaints = [line for line in shown.stderr.splitlines() if "cannot adjust line" not in line]
             self.assertEqual((shown.returncode, complaints), (0, []), page)
+            text = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=1000", page], capture_output=True, text=True).stdout
+            text = re.sub(".\b", "", text)  # bold letters are printed twice
+            self.assertEqual(re.findall(r"‘[^’]* \.’", text), [], f"{page}: a full stop within the quotation marks")
 
     def test_completions_are_those_of_the_table(self):
         make = ROOT / "tools/sdd/completions/make.py"
