@@ -68,9 +68,25 @@ for thing in (cache, downloader, loader, batch):
 def refuses(call):
     try:
         call()
-    except sdd.ClosedError:
+    except sdd.ClosedError as error:
+        assert str(error).startswith("The ") and str(error).endswith(" is closed."), error
         return
     raise AssertionError(call)
+image = sdd.Image.from_pixels(bytes(4), 1, 1)
+for call in (cache.get_sync, cache.get_bytes_sync, cache.contains_sync, cache.remove_sync, cache.key, cache.path):
+    refuses(lambda: call("key"))
+for call in (cache.clear_sync, cache.flush_sync, cache.entries_sync, cache.statistics_sync, cache.trim_memory):
+    refuses(call)
+refuses(lambda: cache.put_sync("key", image))
+refuses(lambda: sdd.Loader(cache=cache))
+for call in (batch.hosts, batch.statistics, batch.cancel, batch.wait):
+    refuses(call)
+with sdd.Downloader() as living:
+    alone = sdd.Loader(downloader=living, no_cache=True)
+    alone.close()
+    refuses(lambda: alone.is_blocked(file))
+    refuses(lambda: alone.running_count)
+    refuses(lambda: alone.load_sync(file))
 own.close()
 own.close()
 assert own.closed

@@ -161,16 +161,20 @@ class Batch(Closing, Generic[Good]):
         self._handle = self._owned.place[0]
         self._signal = Signal(lib.sdd_batch_event_fd(self._handle))
 
+    def _usable(self) -> Any:
+        check_generation(self._generation, "batch")
+        if self.closed:
+            raise ClosedError("The batch is closed.", status=c.ERROR_CLOSED)
+        return self._handle
+
     # ---- taking items
 
     def _take(self) -> bool:
         """Takes items that have ended, without waiting. False: there are none yet."""
-        check_generation(self._generation, "batch")
-        if self.closed:
-            raise ClosedError("The batch is closed.", status=c.ERROR_CLOSED)
+        handle = self._usable()
         items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
         items[0].struct_size = _ITEM_SIZE
-        status = lib.sdd_batch_wait(self._handle, items, _TAKEN, 0, count)
+        status = lib.sdd_batch_wait(handle, items, _TAKEN, 0, count)
         error = self._source.error
         if status == c.ERROR_TIMEOUT:
             if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
@@ -246,22 +250,19 @@ class Batch(Closing, Generic[Good]):
 
     def cancel(self) -> None:
         """Ends all items that have not ended, with RequestCancelled. They can still be taken."""
-        check_generation(self._generation, "batch")
-        check(lib.sdd_batch_cancel(self._handle))
+        check(lib.sdd_batch_cancel(self._usable()))
 
     def statistics(self) -> dict[str, Any]:
         """Counts so far: the fields of sdd_batch_statistics."""
         from ._downloader import statistics_of
 
-        check_generation(self._generation, "batch")
-        return statistics_of("sdd_batch_statistics", lib.sdd_batch_get_statistics, self._handle)
+        return statistics_of("sdd_batch_statistics", lib.sdd_batch_get_statistics, self._usable())
 
     def hosts(self) -> dict[str, dict[str, int]]:
         """Counts of each host: items, failed, bytes, time_us."""
-        check_generation(self._generation, "batch")
-        record = Struct("sdd_batch_host")
+        handle, record = self._usable(), Struct("sdd_batch_host")
         found: dict[str, dict[str, int]] = {}
-        while lib.sdd_batch_get_host(self._handle, len(found), record.c) == c.OK:
+        while lib.sdd_batch_get_host(handle, len(found), record.c) == c.OK:
             name = text(record.c.host)
             found[name] = {field: getattr(record.c, field) for field in ("items", "failed", "bytes", "time_us")}
         return found

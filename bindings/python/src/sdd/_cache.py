@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from . import _constants as c
 from ._closing import Closing, Owned
 from ._constants import EntryState, ImageFormat
-from ._errors import check
+from ._errors import ClosedError, check
 from ._fork import check_generation, generation
 from ._help import takes
 from ._image import Image
@@ -112,6 +112,8 @@ class Cache(Closing):
 
     def _usable(self) -> Any:
         check_generation(self._generation, "cache")
+        if self.closed:
+            raise ClosedError("The cache is closed.", status=c.ERROR_CLOSED)
         return self._handle
 
     # ---- entries

@@ -10,7 +10,7 @@ from ._batch import Batch
 from ._cache import Cache, flush_shared_at_exit
 from ._closing import Closing, Owned
 from ._downloader import Downloader
-from ._errors import check
+from ._errors import ClosedError, check
 from ._fork import check_generation
 from ._help import takes
 from ._image import Image
@@ -144,6 +144,8 @@ class Loader(Closing):
 
     def _usable(self) -> Any:
         self._pump.check_usable()
+        if self._owned.is_over:
+            raise ClosedError("The loader is closed.", status=c.ERROR_CLOSED)
         return self._handle
 
     def is_blocked(self, url: str) -> bool:

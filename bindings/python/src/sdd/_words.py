@@ -9,6 +9,8 @@ from ._names import NAMES, WORDS
 _OF_C = re.compile(r"\b(?:sdd_|SDD_|NULL\b)")
 _CALL = re.compile(r"^sdd_\w+: (?=\w+: )")
 """The call that refuses an argument, which follows: whoever reads the message has made another call."""
+_DEAD = re.compile(r"^(?:\w+: )*0x[0-9a-f]+ is no living (\w+): .*$")
+"""The number of an object is not seen in Python, and one that is no longer living was closed."""
 _QUOTED = re.compile(r'("[^"]*")')
 _NAME = re.compile(r"\bSDD_[A-Z0-9_]+|\bsdd_(\w+)(\.\w+|\(\))?")
 _WORDS = [(re.compile(pattern), replacement) for pattern, replacement in WORDS]
@@ -25,7 +27,7 @@ def in_python(message: str) -> str:
         parts = _QUOTED.split(message)
         parts[::2] = [_translated(part) for part in parts[::2]]
         message = "".join(parts)
-    return message
+    return _DEAD.sub(r"The \1 is closed.", message)
 
 
 def _translated(text: str) -> str:
