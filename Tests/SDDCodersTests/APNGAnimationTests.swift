@@ -21,6 +21,30 @@ import Testing
         #expect(animation.decodedFrames == fixture.frames.count)
     }
 
+    /// Of 16 bits a channel all are kept where they are asked for, and what is asked for beside them does not change.
+    @Test(arguments: ["rgba16", "apart", "translucent"])
+    func framesHaveSixteenBitsWhereAskedFor(name: String) throws {
+        // given
+        let fixture = try AnimationFixture(name)
+        let forms = [DecodeOptions(format: .rgba16), DecodeOptions()]
+        // when
+        let decoded = try DecoderSet(registry: .builtIn).decode(fixture.bytes, forms: forms, limits: DecodeLimits())
+        let deep = try decoded[0].image.get(), narrow = try decoded[1].image.get()
+        // then
+        let frames = try #require(deep.animation)
+        for (index, expected) in fixture.frames.enumerated() {
+            let frame = try frames.frame(index)
+            #expect(frame.format == .rgba16)
+            let narrowed = try frame.straightCopy(isNarrow: true).plainBytes
+            #expect(zip(narrowed, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 }, "frame \(index)")
+            #expect(try narrow.animation?.frame(index).plainBytes == expected, "frame \(index)")
+        }
+        let first = try frames.frame(0).plainBytes
+        #expect(first == deep.pixels.plainBytes)
+        let isWidened = stride(from: 0, to: first.count, by: 2).allSatisfy { first[$0] == first[$0 + 1] }
+        #expect(isWidened == (name != "rgba16"))
+    }
+
     /// Frames are the same in any order of requests and with any cache size.
     @Test(arguments: AnimationFixture.names, [0, 50_000, 32 << 20])
     func givesTheSameInAnyOrder(name: String, frameCacheBytes: Int) throws {

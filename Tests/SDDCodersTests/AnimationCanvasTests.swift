@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SDDCoders
@@ -21,6 +22,42 @@ import Testing
                     try #require(made[place] == expected.0 && made[place + 2] == expected.0, "\(x), \(y)")
                     try #require(made[place + 3] == expected.1, "\(x), \(y)")
                 }
+            }
+        }
+    }
+
+    @Test func blendsSixteenBitsExactly() throws {
+        // given
+        var random = SeededRandom(seed: 16)
+        let extremes: [UInt16] = [0, 1, 65_534, 65_535]
+        let some = { (random: inout SeededRandom) in
+            SIMD4<UInt16>(
+                (0..<4).map { _ in
+                    (extremes + [UInt16.random(in: .min ... .max, using: &random)]).randomElement(using: &random) ?? 0
+                })
+        }
+        let upper = try PixelBuffer.make(width: 4096, height: 1, .rgba16)
+        let lower = try PixelBuffer.make(width: 4096, height: 1, .rgba16)
+        for x in 0..<4096 {
+            upper.base.storeBytes(of: some(&random), toByteOffset: x * 8, as: SIMD4<UInt16>.self)
+            lower.base.storeBytes(of: some(&random), toByteOffset: x * 8, as: SIMD4<UInt16>.self)
+        }
+        let canvas = try AnimationCanvas(copying: lower)
+        // when
+        canvas.blend(upper, at: FrameArea(x: 0, y: 0, width: 4096, height: 1))
+        // then
+        for x in 0..<4096 {
+            let pixel = { (row: PixelBuffer) in
+                SIMD4<Double>(row.base.loadUnaligned(fromByteOffset: x * 8, as: SIMD4<UInt16>.self))
+            }
+            let (above, below, made) = (pixel(upper), pixel(lower), pixel(canvas.pixels))
+            let share = below.w * (65_535 - above.w) / 65_535
+            let alpha = above.w + share
+            try #require(abs(made.w - alpha) <= 0.500_001, "\(above) over \(below): \(made)")
+            guard alpha > 0 else { continue }
+            let expected = (above * above.w + below * share) / alpha
+            for channel in 0..<3 {
+                try #require(abs(made[channel] - expected[channel]) <= 0.500_001, "\(above) over \(below): \(made)")
             }
         }
     }

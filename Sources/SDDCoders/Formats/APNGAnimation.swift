@@ -15,6 +15,8 @@ package final class APNGAnimation: FrameSource {
     private let shared: Monitor<Shared>
     private let kept = Atomic(0)
     package let frameCount: Int
+    /// The format of the frames: RGBA8 or RGBA16.
+    private let format: PixelFormat
 
     private struct Shared {
         var cache: AnimationCache
@@ -24,9 +26,11 @@ package final class APNGAnimation: FrameSource {
     /// Returns `nil` if the bytes are not a valid animation, or if its only frame is the still picture.
     /// - Parameters:
     ///   - isWhole: false for the beginning of a file; the frames are then those that have arrived completely.
+    ///   - isDeep: true for frames of 16 bits a channel, if the file has as many.
     ///   - coder: decodes PNGs.
     package init?(
-        _ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true, coder: any ImageCoding = PNGCoder()
+        _ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true, isDeep: Bool = false,
+        coder: any ImageCoding = PNGCoder()
     ) {
         var parser = APNGParser(mostFrames: limits.maxFrames)
         withExtendedLifetime(bytes) { parser.read(bytes.pointer) }
@@ -40,6 +44,7 @@ package final class APNGAnimation: FrameSource {
         self.limits = limits
         self.coder = coder
         parsed = parser
+        format = isDeep && parser.depth == 16 ? .rgba16 : .rgba8
         frameCount = parser.complete
         shared = Monitor(Shared(cache: AnimationCache(limit: limits.frameCacheBytes)))
     }
@@ -98,7 +103,7 @@ extension APNGAnimation {
             dispose(of: parsed.frames[near.index], on: canvas, covered: near.covered)
             next = near.index + 1
         } else {
-            canvas = try AnimationCanvas(width: parsed.width, height: parsed.height)
+            canvas = try AnimationCanvas(width: parsed.width, height: parsed.height, format)
         }
         while true {
             let frame = parsed.frames[next]
@@ -127,9 +132,9 @@ extension APNGAnimation {
 
     private func draw(_ frame: APNGFrame, on canvas: AnimationCanvas) throws(CoderError) {
         let file = try APNGFrameFile.make(of: frame, among: parsed, in: bytes.pointer)
-        let task = DecodeTask(wanted: .rgba8, memory: .library, limits: limits, isLenient: false, isExact: true)
+        let task = DecodeTask(wanted: format, memory: .library, limits: limits, isLenient: false, isExact: true)
         guard let pixels = try coder.makeReader(task).read(file, isLast: true) else { throw CoderError(.truncated) }
-        guard pixels.width == frame.area.width, pixels.height == frame.area.height, pixels.format == .rgba8 else {
+        guard pixels.width == frame.area.width, pixels.height == frame.area.height, pixels.format == format else {
             throw CoderError(.corrupt, "a frame of another size")
         }
         withShared { $0.decodedFrames += 1 }

@@ -14,6 +14,8 @@ struct APNGParser {
     /// Size of the canvas, in pixels.
     private(set) var width = 0
     private(set) var height = 0
+    /// Bits per channel, or of a place in the palette.
+    private(set) var depth = 0
     /// Number of times the animation plays; 0 means forever.
     private(set) var loopCount = 0
     /// The frames that have begun, at most `mostFrames`.
@@ -79,13 +81,13 @@ struct APNGParser {
 
     // MARK: - Chunks for all frames
 
-    /// Reads the size from IHDR (11.2.1). libpng checks the other fields.
+    /// Reads the size and the depth from IHDR (11.2.1). libpng checks the other fields.
     private mutating func takeHeader(_ chunk: PNGChunk) {
         var cursor = ByteCursor(chunk.data)
         guard header == nil, chunk.data.count == 13, let width = cursor.number32(), let height = cursor.number32(),
-            width > 0, height > 0, width <= Int32.max, height <= Int32.max
+            let depth = cursor.number8(), width > 0, height > 0, width <= Int32.max, height <= Int32.max
         else { return breaks() }
-        (self.width, self.height) = (width, height)
+        (self.width, self.height, self.depth) = (width, height, depth)
         header = chunk.range.lowerBound + 8..<chunk.range.upperBound - 4
     }
 

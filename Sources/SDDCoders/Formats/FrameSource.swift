@@ -12,6 +12,6 @@ package protocol FrameSource: AnyObject, Sendable {
     /// Bytes of frames that are kept; it may change with each `frame(_:)`. Takes no lock.
     var keptByteCount: Int { get }
 
-    /// Returns a frame as RGBA8, as stored: neither turned nor scaled.
+    /// Returns a frame as RGBA8 or RGBA16, as stored: neither turned nor scaled.
     func frame(_ index: Int) throws(CoderError) -> PixelBuffer
 }

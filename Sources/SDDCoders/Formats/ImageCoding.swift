@@ -110,8 +110,10 @@ package protocol ImageCoding: Sendable {
     func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading
     /// Returns the frames of an animated picture, or `nil` for a still one. There is only one frame if the still picture
     /// in the body is not it.
-    /// - Parameter isWhole: false for the beginning of a body; the frames are then those that have arrived completely.
-    func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)?
+    /// - Parameters:
+    ///   - isWhole: false for the beginning of a body; the frames are then those that have arrived completely.
+    ///   - isDeep: true for frames of 16 bits a channel, if the picture has as many.
+    func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool, isDeep: Bool) -> (any FrameSource)?
 
     /// Unpacks the colour profile in an iCCP chunk of a PNG. Returns `nil` if it is damaged.
     /// - Throws: if the process that decodes ends.
@@ -120,7 +122,9 @@ package protocol ImageCoding: Sendable {
 }
 
 extension ImageCoding {
-    package func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? { nil }
+    package func frames(
+        of bytes: Bytes, limits: DecodeLimits, isWhole: Bool, isDeep: Bool
+    ) -> (any FrameSource)? { nil }
 
     package func profile(
         unpacking chunk: UnsafeRawBufferPointer, isGrey: Bool, limits: DecodeLimits

@@ -10,8 +10,10 @@ package struct PNGCoder: ImageCoding {
 
     package func makeReader(_ task: DecodeTask) throws(CoderError) -> any PictureReading { try PNGReader(task) }
 
-    package func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? {
-        APNGAnimation(bytes, limits: limits, isWhole: isWhole)
+    package func frames(
+        of bytes: Bytes, limits: DecodeLimits, isWhole: Bool, isDeep: Bool
+    ) -> (any FrameSource)? {
+        APNGAnimation(bytes, limits: limits, isWhole: isWhole, isDeep: isDeep)
     }
 }
 

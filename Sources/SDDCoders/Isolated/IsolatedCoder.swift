@@ -12,8 +12,8 @@ struct IsolatedCoder: ImageCoding {
         IsolatedReader(format, task, helpers)
     }
 
-    func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool) -> (any FrameSource)? {
-        format == .png ? APNGAnimation(bytes, limits: limits, isWhole: isWhole, coder: self) : nil
+    func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool, isDeep: Bool) -> (any FrameSource)? {
+        format == .png ? APNGAnimation(bytes, limits: limits, isWhole: isWhole, isDeep: isDeep, coder: self) : nil
     }
 
     func profile(

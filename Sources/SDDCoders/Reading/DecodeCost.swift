@@ -33,7 +33,9 @@ struct DecodeCost {
             let plan = source.plan(facts.width, facts.height)
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))
             // The canvas, and the part of it that the frame covers.
-            if source.key.isOfFrame { working = Self.sum(working, Self.product(stored, 8)) }
+            if source.key.isOfFrame {
+                working = Self.sum(working, Self.product(stored, 2 * source.bytesPerPixel))
+            }
             guard facts.isProgressive || hasScans else { continue }
             switch facts.format {
             // libjpeg keeps coefficients until the last scan.

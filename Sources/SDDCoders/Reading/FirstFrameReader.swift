@@ -17,7 +17,7 @@ final class FirstFrameReader: PictureReading {
         self.bytes = isLast ? nil : bytes
         guard isLast else { return nil }
         do throws(CoderError) {
-            if let pixels = try frame(bytes, isWhole: true, in: task.memory(for: .rgba8)) { return pixels }
+            if let pixels = try frame(bytes, isWhole: true, in: task.memory) { return pixels }
             return try still(bytes)
         } catch {
             if error.kind == .tooManyFrames { return try still(bytes) }
@@ -37,14 +37,17 @@ final class FirstFrameReader: PictureReading {
 
     /// Returns the frame in the size of the task; `nil` if the bytes have none.
     private func frame(_ bytes: Bytes, isWhole: Bool, in memory: PixelMemory) throws(CoderError) -> PixelBuffer? {
-        guard let frames = coder.frames(of: bytes, limits: task.limits, isWhole: isWhole) else { return nil }
+        let isDeep = task.wanted.source == .rgba16
+        guard let frames = coder.frames(of: bytes, limits: task.limits, isWhole: isWhole, isDeep: isDeep) else {
+            return nil
+        }
         let canvas = try frames.frame(0)
         let plan = try task.plan(width: UInt32(canvas.width), height: UInt32(canvas.height))
         if plan.isWhole { return canvas }
         return try Reduction(
             width: canvas.width, height: canvas.height, plan: plan, storedWidth: canvas.width,
             storedHeight: canvas.height, format: canvas.format, isOpaque: false
-        ).reduce(canvas, in: memory)
+        ).reduce(canvas, in: canvas.format == task.wanted ? memory : .library)
     }
 
     /// Shows the frame once it has arrived, as no byte changes it but one that breaks the rules of the animation.

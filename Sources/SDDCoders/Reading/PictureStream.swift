@@ -352,17 +352,18 @@ package final class PictureStream: @unchecked Sendable {
 
 extension PictureStream {
     private func pictures(_ forms: [DecodeOptions], of bytes: Bytes?) -> [FormedPicture] {
-        let frames = bytes.flatMap { self.frames(of: $0, isWhole: true) }
+        let frames = bytes.map { self.frames(of: $0, isWhole: true, for: forms) } ?? [:]
         let clock = DecodeClock(limits, byteCount: bytes?.count ?? 0)
         let pictures: [FormedPicture] = forms.compactMap { form in
             if form.isLazy, let facts, let bytes {
-                return (form, lazyPicture(form, facts, bytes, frames, clock))
+                return (form, lazyPicture(form, facts, bytes, frames[wantsDeepFrames(form)], clock))
             }
             guard let part = part(for: form) else { return nil }
             if let failure = part.failure { return (form, .failure(failure)) }
             return part.pixels.map { pixels in
                 let made = Result { () throws(CoderError) in
-                    let animation = try Animation(frames, form: form, facts, limits: limits, clock)
+                    let animation = try Animation(
+                        frames[wantsDeepFrames(form)], form: form, facts, limits: limits, clock)
                     return try image(
                         form, of: pixels, goodRows: part.reader.goodRows, bytes: bytes, animation: animation)
                 }
@@ -401,10 +402,11 @@ extension PictureStream {
     private func previews(
         _ forms: [DecodeOptions], of bytes: Bytes, scans: Int
     ) throws(CoderError) -> [(form: DecodeOptions, image: Image)] {
-        let frames = self.frames(of: bytes, isWhole: false)
+        let frames = self.frames(of: bytes, isWhole: false, for: forms)
         // An additional frame is new content, although the picture itself has not changed.
-        let hasGrown = (frames?.frameCount ?? 0) > shownFrames
-        shownFrames = frames?.frameCount ?? shownFrames
+        let frameCount = frames.values.first?.frameCount
+        let hasGrown = (frameCount ?? 0) > shownFrames
+        shownFrames = frameCount ?? shownFrames
         var images: [(form: DecodeOptions, image: Image)] = []
         var shown: [[DecodeOptions]] = Array(repeating: [], count: parts.count)
         for form in forms {
@@ -414,16 +416,25 @@ extension PictureStream {
             guard let made = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
             let preview = Preview(pixels: try part.converted(made.pixels, isWhole: false), goodRows: made.goodRows)
             for form in forms {
-                images.append((form, try previewImage(form, of: preview, frames)))
+                images.append((form, try previewImage(form, of: preview, frames[wantsDeepFrames(form)])))
             }
         }
         return images
     }
 
-    /// Returns the frames that have arrived, or `nil` while there is no more to show than the still picture.
-    private func frames(of bytes: Bytes, isWhole: Bool) -> (any FrameSource)? {
-        guard let facts, facts.frameCount > 1 || facts.hidesStill else { return nil }
-        return coder?.frames(of: bytes, limits: limits, isWhole: isWhole)
+    /// Returns the frames that have arrived, by whether they have 16 bits a channel, as far as forms need them; none
+    /// while there is no more to show than the still picture.
+    private func frames(of bytes: Bytes, isWhole: Bool, for forms: [DecodeOptions]) -> [Bool: any FrameSource] {
+        guard let facts, let coder, facts.frameCount > 1 || facts.hidesStill else { return [:] }
+        var frames: [Bool: any FrameSource] = [:]
+        for isDeep in Set(forms.map(wantsDeepFrames)) {
+            frames[isDeep] = coder.frames(of: bytes, limits: limits, isWhole: isWhole, isDeep: isDeep)
+        }
+        return frames
+    }
+
+    private func wantsDeepFrames(_ form: DecodeOptions) -> Bool {
+        form.format.source == .rgba16 && facts?.depth == 16
     }
 
     @inline(never)
