@@ -175,6 +175,29 @@ import Testing
     }
 
     @Test(
+        "a thumbnail that was not turned keeps its orientation",
+        arguments: ["facts/orientation-6.jpg", "facts/orientation-3.jpg", "facts/orientation.png"])
+    func aThumbnailKeepsItsOrientation(name: String) throws {
+        // given
+        let form = DecodeOptions(isUpright: false, size: SizeRule(width: 9, height: 9))
+        let made = try decoded(name, form)
+        let orientation = try #require(made.facts?.orientation)
+        #expect(made.isScaled && orientation > 1)
+        // when
+        #expect(cache.storeNow(item("k", made)) == nil)
+        // then
+        let body = try #require(onDisk("k")).body
+        let found = try DecoderSet(registry: .builtIn).decode(body, forms: [form], limits: DecodeLimits())
+        let again = try #require(found.first).image.get()
+        #expect(again.facts?.orientation == orientation)
+        #expect((again.width, again.height) == (made.width, made.height))
+        #expect(again.format == made.format)
+        if made.format == .png {
+            #expect(try again.decoded().shows(made.decoded()))
+        }
+    }
+
+    @Test(
         "I16: PNG for transparent images, otherwise JPEG; the image's own format comes first",
         arguments: [
             (UInt8(0xFF), ImageFormat?.none, ImageFormat.jpeg), (0x40, nil, .png), (0xFF, .png, .png),

@@ -38,7 +38,8 @@ SDD_BEGIN_DECLS
  * bytes; without bytes, those that the image was decoded from if it has their size; else the image
  * is encoded (an animated one as a still picture) with the quality of sdd_image_encode(): in its
  * own format if that can be encoded, but what was a JPEG only if no pixel is transparent; else as
- * PNG if any pixel is transparent, else as JPEG.
+ * PNG if any pixel is transparent, else as JPEG. Its Exif orientation is kept if it was not applied
+ * (keep_orientation), then always as PNG or JPEG.
  *
  * A preview and an image of which rows are missing (is_preview and is_partial of sdd_image_info)
  * are refused with SDD_ERROR_INVALID_ARGUMENT, since they would be found as complete ones.

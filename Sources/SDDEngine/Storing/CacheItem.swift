@@ -50,12 +50,16 @@ package struct CacheItem: Sendable {
         // Its own format may have no encoder, or none that takes this image. Only the library's own formats keep what
         // an image said of its colours before they were converted.
         let keepsColours = !image.isConverted || image.format == .jpeg || image.format == .png
+        // They alone keep how a picture is to be turned that was not.
+        let orientation = image.form.isUpright ? 1 : image.facts?.orientation ?? 1
+        let keepsOrientation = orientation == 1 || image.format == .jpeg || image.format == .png
         // A JPEG's corners may have been rounded.
-        let isOwn = keepsColours && (image.format != .jpeg || pixels.isOpaque)
+        let isOwn = keepsColours && keepsOrientation && (image.format != .jpeg || pixels.isOpaque)
         for options in isOwn ? [EncodeOptions(format: image.format), EncodeOptions()] : [EncodeOptions()] {
             do throws(EncodeError) {
-                return try ImageEncoder.encode(
+                let bytes = try ImageEncoder.encode(
                     pixels, options, colour: EncodedColour(of: image, isForItself: true), registry: .ofProcess)
+                return orientation == 1 ? bytes : try OrientationWriting.add(orientation, to: bytes)
             } catch .noMemory {
                 throw .noMemory
             } catch {
