@@ -217,7 +217,7 @@ def test_lists(tmp_path: Path, kind: str, packed: str) -> None:
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("kind", ["txt", "csv", "jsonl"])
-def test_a_byte_order_mark_is_no_part_of_a_list(tmp_path: Path, kind: str, packed: str) -> None:
+def test_a_byte_order_mark_is_no_part_of_a_list(tmp_path: Path, kind: Any, packed: str) -> None:
     url = "http://a.test/1"
     text = "\ufeff" + {"txt": f"{url}\n", "csv": f"url\n{url}\n", "jsonl": json.dumps({"url": url})}[kind]
     file = tmp_path / f"a.{kind}{packed}"
@@ -226,7 +226,7 @@ def test_a_byte_order_mark_is_no_part_of_a_list(tmp_path: Path, kind: str, packe
                    0) == [url]  # fmt: skip
 
 
-def captions_of(tmp_path: Path, name: str, text: str, kind: str) -> list[Any]:
+def captions_of(tmp_path: Path, name: str, text: str, kind: Any) -> list[Any]:
     (tmp_path / name).write_text(text)
     options = JobOptions(url_list=str(tmp_path / name), output_folder=str(tmp_path / f"{name}-out"), input_format=kind,
                          caption_col="caption")  # fmt: skip
@@ -254,6 +254,7 @@ def test_captions_are_texts_as_they_stand_there(tmp_path: Path) -> None:
 def test_captions_that_are_no_texts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"url,caption\nhttp://a.test/1,\xe9t\xe9\n")
     pq.write_table(pa.table({"url": ["http://a.test/1"], "caption": [b"\xe9t\xe9"]}), tmp_path / "a.parquet")
+    kind: Any
     for kind, words in (("csv", "UTF8"), ("parquet", "the column 'caption' of a.parquet has binary, not texts")):
         with pytest.raises((TypeError, ValueError), match=words):
             make_plan(JobOptions(url_list=str(tmp_path / f"a.{kind}"), output_folder=str(tmp_path / "out"),

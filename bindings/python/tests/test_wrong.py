@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import math
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +17,9 @@ from conftest import run_script
 import sdd
 
 URL = "data:,"
+PNG = "data:image/png;base64," + base64.b64encode(
+    sdd.Image.from_pixels(bytes(3), 1, 1, sdd.PixelFormat.RGB8).encode("png")
+).decode()
 
 
 class Things:
@@ -77,6 +82,13 @@ WRONG_TYPES: list[Callable[[Things], Any]] = [
     lambda t: t.cache.get_sync("a", levels=[]),
     lambda t: t.sdd.resize("a", 1), lambda t: t.sdd.flip(5), lambda t: t.sdd.Loader(fail_policy=[]),
     lambda t: t.sdd.Loader(downloader=5), lambda t: t.sdd.probe("x"), lambda t: t.sdd.set_decode_memory_limit("x"),
+    lambda t: t.sdd.batch([URL], t.out, loader=1), lambda t: t.sdd.batch([URL], t.out, loader=t.downloader),
+    lambda t: t.sdd.batch([URL], t.out, downloader=t.loader), lambda t: t.sdd.batch([URL], t.out, downloader=t.sdd.Loader),
+    lambda t: t.batch(loader=t.loader), lambda t: t.sdd.Image.animation([1], [1]),
+    lambda t: t.sdd.Image.animation([t.image], ["x"]), lambda t: t.sdd.Image.animation([t.image], None),
+    lambda t: t.cache.entries_sync(remove=1), lambda t: pickle.dumps(t.loader.load_many([PNG]).wait()[0]),
+    lambda t: pickle.dumps(t.downloader.fetch_many_bytes([PNG]).wait()[0]),
+    lambda t: pickle.dumps(t.loader.fetch_sync(PNG)), lambda t: pickle.dumps(t.sdd.Response.__new__(t.sdd.Response)),
 ]  # fmt: skip
 
 # InvalidArgument is a ValueError, too.
@@ -96,6 +108,7 @@ WRONG_VALUES: list[Callable[[Things], Any]] = [
     lambda t: t.sdd.Downloader(http_version="9"), lambda t: t.sdd.Downloader(execution_order="random"),
     lambda t: t.sdd.Downloader(max_concurrent_downloads=-1), lambda t: t.sdd.Cache(levels="x"),
     lambda t: t.sdd.Loader(fail_policy="x"), lambda t: t.sdd.set_decode_memory_limit(-1),
+    lambda t: t.sdd.batch([URL] * 2, t.out, downloader=t.downloader),
 ]  # fmt: skip
 
 TOO_LARGE: list[Callable[[Things], Any]] = [

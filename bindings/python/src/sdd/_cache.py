@@ -253,6 +253,8 @@ class Cache(Closing):
         see `flush()`. With check_bodies each body is compared with its checksum. Entries for which remove(entry) is
         true are removed from the disk. An exception of it ends the list, and is raised.
         """
+        if remove is not None and not callable(remove):
+            raise TypeError(f"remove must be a function of an entry, not {shown(remove)}")
         found: list[CacheEntry] = []
         errors: list[BaseException] = []
 

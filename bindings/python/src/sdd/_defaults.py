@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._batch import Batch
 from ._cache import Cache
+from ._constants import ERROR_INVALID_ARGUMENT
 from ._downloader import Downloader
+from ._errors import InvalidArgument
 from ._fork import generation
 from ._help import takes
 from ._image import Image
@@ -18,6 +20,7 @@ from ._previews import Previews
 from ._results import Result
 from ._rows import tensor_of
 from ._transforms import Fit
+from ._values import shown
 from ._waiters import Preview, Progress
 
 if TYPE_CHECKING:
@@ -119,10 +122,17 @@ def batch(
     `colour` "srgb" converts them to sRGB, "stored" leaves them in the colours of their files; by default they are
     converted with `loader` only. `RowItem.is_converted` tells it of each.
     """
+    for name, given, kind in (("loader", loader, Loader), ("downloader", downloader, Downloader)):
+        if given is not None and not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, not {shown(given)}")
     tensor, view = tensor_of(out, layout, fit, background, colour)
+    rows = int(tensor.c.slot_count)
+    if isinstance(urls, (list, tuple)) and len(urls) > rows:
+        sentence = f"out has {rows} rows for {len(urls)} URLs; it needs one for each."
+        raise InvalidArgument(sentence, status=ERROR_INVALID_ARGUMENT)
     if loader is not None:
         if downloader is not None:
-            raise TypeError("either loader or downloader")
+            raise TypeError("either loader or downloader can be given, not both")
         return Batch(urls, dict(options), pump=loader._pump, loader=loader._usable(), out=view, tensor=tensor)
     pump = (downloader or _default.get().downloader)._pump
     return Batch(urls, dict(options), pump=pump, out=view, tensor=tensor)

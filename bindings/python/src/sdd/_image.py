@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -17,12 +18,10 @@ from ._native import ffi, lib, text
 from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
 from ._structs import Choices, Struct
 from ._transforms import Transform, transforms_of
-from ._values import buffer, flag, in_range, number, shown, sides
+from ._values import buffer, flag, in_range, number, real, shown, sides
 from ._words import PACKAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy
     from numpy.typing import NDArray
     from PIL.Image import Image as PillowImage
@@ -171,7 +170,11 @@ class Image:
         Each is to be shown for so many seconds, or for those of a list; all `loop_count` times, 0: for ever.
         """
         images = list(frames)
-        seconds = [durations] * len(images) if isinstance(durations, (int, float)) else list(durations)
+        for image in images:
+            if not isinstance(image, Image):
+                raise TypeError(f"frames must be Images, not {shown(image)}")
+        given = durations if isinstance(durations, Iterable) else [durations] * len(images)
+        seconds = [real("durations", length) for length in given]
         if len(seconds) != len(images):
             raise _invalid(f"There are {len(images)} frames, and {len(seconds)} durations.")
         array = ffi.new("sdd_animation_frame[]", len(images))

@@ -117,6 +117,9 @@ class PictureItem(Item):
             self._made = image = image_of(self._result)
         return image
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a PictureItem cannot be pickled; send item.image.encode(), or a copy of item.image.to_numpy()")
+
 
 class BytesItem(Item):
     """An item of `fetch_many_bytes()`."""
@@ -138,6 +141,9 @@ class BytesItem(Item):
 
     def __repr__(self) -> str:
         return f"<sdd.BytesItem {self.index} {self.url}: {len(self.data)} bytes>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a BytesItem cannot be pickled; send bytes(item.data)")
 
 
 class _CopiedItem(Item):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, NoReturn
 
 from ._constants import Origin
 from ._errors import Error
@@ -57,6 +57,9 @@ class Response:
 
     def __repr__(self) -> str:
         return f"<sdd.Response {self.status} {self.url}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Response cannot be pickled; send response.headers, or what else of it is needed")
 
 
 class Result:
@@ -118,6 +121,9 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<sdd.Result {self.url} {self.image or ('%d bytes' % len(self.data or b''))}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Result cannot be pickled; send bytes(result.data), or what else of it is needed")
 
 
 _retain_image, _release_image = lib.sdd_image_retain, lib.sdd_image_release
