@@ -330,6 +330,21 @@ def test_bad_pixels_are_refused() -> None:
         lib.sdd_image_create(1 << 40, 1, 1, ffi.NULL, 0, ffi.NULL)
 
 
+@pytest.mark.parametrize("kind", ["float64", "float32", "int32", "uint16", "int16"])
+def test_arrays_of_other_numbers_are_no_pixels(kind: str) -> None:
+    array = np.full((2, 2, 4), 1, kind)
+    for pixel_format in (sdd.PixelFormat.RGBA8, sdd.PixelFormat.RGBA16):
+        if (kind, pixel_format) == ("uint16", sdd.PixelFormat.RGBA16):
+            assert (sdd.Image.from_pixels(array, 2, 2, pixel_format).to_numpy() == array).all()
+        else:
+            with pytest.raises(TypeError, match="pixels must be bytes or an array of uint"):
+                sdd.Image.from_pixels(array, 2, 2, pixel_format)
+    swapped = np.full((2, 2, 4), 1, ">u2" if sys.byteorder == "little" else "<u2")
+    with pytest.raises(TypeError, match="array of uint16, not items"):
+        sdd.Image.from_pixels(swapped, 2, 2, sdd.PixelFormat.RGBA16)
+    assert sdd.Image.from_pixels(np.ones((2, 2, 4), np.uint8).view(np.int8), 2, 2).size == (2, 2)
+
+
 def test_an_older_array_interface() -> None:
     interface = gradient(5, 3).__array_interface__
     assert interface["shape"] == (3, 5, 3) and interface["strides"] is None and interface["version"] == 3

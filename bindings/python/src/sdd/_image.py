@@ -141,7 +141,10 @@ class Image:
         pixels: Buffer | Array, width: int, height: int,
         pixel_format: PixelFormat | PixelFormatName = PixelFormat.RGBA8, stride: int = 0,
     ) -> Image:  # fmt: skip
-        """Makes an image from a copy of pixels: `height` rows, the top one first, of `stride` bytes (0: no padding)."""
+        """Makes an image from a copy of pixels: `height` rows, the top one first, of `stride` bytes (0: no padding).
+
+        `pixels` are bytes or an array of uint8, or of uint16 for formats of 16 bits.
+        """
         width, height = in_range("width", width, 32), in_range("height", height, 32)
         stride = in_range("stride", stride)
         chosen: Any = pixel_format
@@ -156,6 +159,9 @@ class Image:
                            "stride at least 0.")  # fmt: skip
         row = width * layout.channels * layout.depth
         with buffer("pixels", pixels) as view:
+            if view.itemsize != 1 and (layout.depth == 1 or view.format not in ("H", _UINT16[0] + "H")):
+                kind = "uint8" if layout.depth == 1 else "uint16"
+                raise TypeError(f"pixels must be bytes or an array of {kind}, not items of the format {view.format!r}")
             needed = (stride or row) * (height * layout.planes - 1) + row
             if view.nbytes < needed:
                 raise _invalid(f"The buffer has {view.nbytes} bytes; these pixels take {needed}.")
