@@ -41,6 +41,7 @@ header says so.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -71,6 +72,7 @@ from dataclasses import dataclass
 }
 
 # Types by kind. Fields whose names end with _ms or _us are times.
+PATH = "str | os.PathLike[str]"
 KINDS = {"number": "int", "count": "int", "real": "float", "text": "str", "flag": "bool"}
 
 
@@ -99,7 +101,9 @@ def type_of(field: Variable, key: str) -> str:
     if field.name.endswith(("_ms", "_us")):
         return "float"
     if field.type == "const char * const *":
-        return "Sequence[str]"
+        return f"Sequence[{PATH}]" if field.name.endswith("_directories") else "Sequence[str]"
+    if field.kind == "text" and (field.name.endswith(("_file", "_path")) or field.name == "directory"):
+        return PATH
     return KINDS.get(field.kind) or fail(f"TYPES must say what {key} ({field.type}) is in Python")
 
 

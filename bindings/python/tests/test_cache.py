@@ -78,6 +78,22 @@ def test_two_loaders_share_a_cache(tmp_path: Path, server: Server) -> None:
         assert two.fetch_sync(url).origin is sdd.Origin.MEMORY
 
 
+def test_files_are_named_by_texts_or_paths(tmp_path: Path) -> None:
+    with sdd.Cache(directory=tmp_path / "one") as cache:
+        cache.put_sync("key", data=b"body")
+    with sdd.Cache(directory=str(tmp_path / "two"), read_only_directories=[tmp_path / "one"]) as cache:
+        assert bytes(cache.get_bytes_sync("key") or b"") == b"body"
+    sdd.Downloader(ca_file=tmp_path / "all.pem", ca_path=tmp_path).close()
+    certificate = tmp_path / "certificate.pem"
+    with sdd.Downloader(cookie_file=tmp_path / "cookies", unix_socket_path=tmp_path / "socket") as downloader:
+        downloader.set_cookie("name", "value", "a.test", expires=time.time() + 1000)
+        with pytest.raises(sdd.NetworkError):
+            downloader.fetch_bytes_sync("http://a.test/", credential=sdd.Credential(client_certificate=certificate))
+    assert "a.test" in (tmp_path / "cookies").read_text()
+    with pytest.raises(TypeError, match="directory must be a text or a Path, not 5"):
+        sdd.Cache(directory=5)  # type: ignore[arg-type]
+
+
 def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no directory")
     with pytest.raises(sdd.ResourceError) as caught:

@@ -7,6 +7,7 @@ header says so.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -89,7 +90,7 @@ class TransferOptions(TypedDict, total=False):
     max_attempts: int
     """Transfers for this request, the first included, at most 1000. 0: as the downloader has it, for loads at least 2.
     Default 0."""
-    ca_file: str
+    ca_file: str | os.PathLike[str]
     """PEM file of trusted certificates, in place of the downloader's. Connections are not shared with requests that
     have another file. Default: the downloader's."""
     queue_timeout: float
@@ -256,9 +257,9 @@ class Credential:
     """The password of `username`; "" for an empty one."""
     bearer_token: str | None = None
     """A token (RFC 6750), which is sent at once; not together with `username`."""
-    client_certificate: str | None = None
+    client_certificate: str | os.PathLike[str] | None = None
     """PEM file of a certificate, for TLS."""
-    client_key: str | None = None
+    client_key: str | os.PathLike[str] | None = None
     """PEM file of its key; None: it is in `client_certificate`."""
     client_key_password: str | None = None
     """The password of the key; None: it has none."""
@@ -271,9 +272,9 @@ class Credential:
 class NetworkOptions(TypedDict, total=False):
     """Network settings of a downloader: sdd_network_options."""
 
-    ca_file: str
+    ca_file: str | os.PathLike[str]
     """PEM file of trusted certificates. Default: the system's."""
-    ca_path: str
+    ca_path: str | os.PathLike[str]
     """Directory of such files, hashed by `openssl rehash`. Default: the system's."""
     min_tls_version: Literal["1.0", "1.1", "1.2", "1.3"]
     """Lowest version of TLS, "1.0" to "1.3". Default "1.2"."""
@@ -305,7 +306,7 @@ class NetworkOptions(TypedDict, total=False):
     """Hosts that are reached without `proxy`: "localhost,.example.org". Default: none."""
     network_interface: str
     """The interface or address to connect from: "eth0", "192.0.2.7". Default: any."""
-    unix_socket_path: str
+    unix_socket_path: str | os.PathLike[str]
     """A Unix socket that is connected to in place of TCP; not with `public_addresses_only`. Default: none."""
     resolve: Sequence[str]
     """"host:port:address[,address]", used in place of name lookups. Default: none."""
@@ -327,7 +328,7 @@ class NetworkOptions(TypedDict, total=False):
     network_threads: int
     """Threads that use the network, at most 16, over which hosts are spread. Default 1, which does some 25,000 small
     requests or 900 MB a second."""
-    cookie_file: str
+    cookie_file: str | os.PathLike[str]
     """A file in Netscape's format, read at creation (it need not exist) and written at the end, with mode 0600.
     Default: cookies are not kept."""
 
@@ -461,9 +462,9 @@ class CacheOptions(TypedDict, total=False):
 
     name: str
     """The cache is in $XDG_CACHE_HOME/sdd/NAME, or in ~/.cache/sdd/NAME. Default "default"."""
-    directory: str
+    directory: str | os.PathLike[str]
     """The directory, in place of `name`; made if it does not exist. Default: see `name`."""
-    read_only_directories: Sequence[str]
+    read_only_directories: Sequence[str | os.PathLike[str]]
     """Directories of caches, searched in this order for entries that `directory` does not have, and never changed.
     Default: none."""
     levels: Levels

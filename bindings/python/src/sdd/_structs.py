@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Dict
 
 from ._native import ffi
-from ._values import c_text, milliseconds, number, put, real, shown, texts
+from ._values import c_path, c_text, milliseconds, number, put, real, shown, texts
 
 
 class Choices(Dict[str, int]):
@@ -36,6 +36,9 @@ def _kind_of(kind: Any) -> str:
     return "text" if kind.cname == "char *" else "other"
 
 
+_PATHS = frozenset({"directory", "read_only_directories", "ca_file", "ca_path", "cookie_file", "unix_socket_path",
+                    "client_certificate", "client_key"})  # fmt: skip
+"""The fields that name files."""
 _CODES = {4: "i", 8: "q"}
 
 
@@ -87,7 +90,7 @@ class Struct:
         elif kind == "real":
             setattr(self.c, field, real(name, value))
         elif kind == "text":
-            setattr(self.c, field, self.keep(c_text(value, name)))
+            setattr(self.c, field, self.keep((c_path if field in _PATHS else c_text)(value, name)))
         elif kind == "other":
             setattr(self.c, field, self.keep(value).c if isinstance(value, Struct) else value)
         elif f"{field}_ms" in self._fields:
@@ -101,7 +104,8 @@ class Struct:
 
     def set_texts(self, name: str, count: str, values: object) -> None:
         """Sets an array of texts and the field with their number."""
-        memory = [self.keep(c_text(value, f"an item of {name}")) for value in texts(name, values or ())]
+        of_item = c_path if name in _PATHS else c_text
+        memory = [self.keep(of_item(value, f"an item of {name}")) for value in texts(name, values or ())]
         if memory:
             setattr(self.c, name, self.keep(ffi.new("const char *[]", memory)))
             setattr(self.c, count, len(memory))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import os
 from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
@@ -88,6 +89,14 @@ def c_text(value: object, name: str = "a text") -> Any:
     if b"\0" in encoded:
         raise ValueError(f"{name} has a NUL character in it")
     return ffi.new("char[]", encoded)
+
+
+def c_path(value: object, name: str) -> Any:
+    """The name of a file, a text or a Path, as memory of C that ends with NUL."""
+    given = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(given, str):
+        raise TypeError(f"{name} must be a text or a Path, not {shown(value)}")
+    return c_text(given, name)
 
 
 def fits_c(text: str) -> bool:
