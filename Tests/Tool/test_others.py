@@ -128,6 +128,10 @@ class InfoTests(ToolTest):
         result = self.sdd("info", "--json", *files)
         self.assertEqual(len(result.lines), len(files))
 
+    def test_only_a_jpeg_has_inks(self):
+        self.assertIn("four inks, 8 bits", self.sdd("info", FIXTURES / "jpeg/cmyk-adobe.jpg", status=0).out)
+        self.assertIn("colour and alpha, 8 bits", self.sdd("info", FIXTURES / "colour/glass.png", status=0).out)
+
     def test_bad_files(self):
         self.write("empty.jpg", "")
         self.write("text.jpg", "no picture at all")

@@ -138,8 +138,9 @@ static void add_missing(struct text *page, const struct picture *picture)
 
 static void add_facts(struct text *page, const struct picture *picture)
 {
-    static const char *const channels[] = { "", "grey", "grey and alpha", "colour", "colour and alpha, or four inks" };
+    static const char *const channels[] = { "", "grey", "grey and alpha", "colour", "colour and alpha", "four inks" };
     const sdd_image_info *info = &picture->info;
+    int kind = info->format == SDD_IMAGE_FORMAT_JPEG && info->channels == 4 ? 5 : (int)info->channels;
     text_printf(page, "  format:      %s", format_name(picture->format));
     if (info->format == 0)
         add_missing(page, picture);
@@ -149,8 +150,8 @@ static void add_facts(struct text *page, const struct picture *picture)
     if (info->format != 0) {
         text_printf(page, "  pixels:      %d x %d", (int)info->stored_width, (int)info->stored_height);
         if (!picture->by_coder)
-            text_printf(page, ", %s, %d bits a channel",
-                        info->channels >= 1 && info->channels <= 4 ? channels[info->channels] : "", (int)info->depth);
+            text_printf(page, ", %s, %d bits a channel", kind >= 1 && kind <= 5 ? channels[kind] : "",
+                        (int)info->depth);
         text_putc(page, '\n');
         if (info->orientation > 4)
             text_printf(page, "  orientation: %d, %s; shown as %d x %d\n", (int)info->orientation,
