@@ -138,7 +138,8 @@ class OptionTests(ToolTest):
     def test_shells_complete(self):
         folder = ROOT / "tools/sdd/completions"
         cases = [("sdd ca", {"cache"}), ("sdd get --resu", {"--resume"}), ("sdd get --fit f", {"fill"}),
-                 ("sdd cache ve", {"verify"}), ("sdd bench --dec", {"--decode"}), ("sdd help th", {"thumbnail"}), ("sdd he", {"help"})]
+                 ("sdd cache ve", {"verify"}),
+                 ("sdd cache --json l", {"ls"}), ("sdd cache --cache-dir x ve", {"verify"}), ("sdd bench --dec", {"--decode"}), ("sdd help th", {"thumbnail"}), ("sdd he", {"help"})]
         for line, expected in cases:
             words = line.split(" ")
             script = (f"source {folder}/sdd.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; "
@@ -148,6 +149,16 @@ class OptionTests(ToolTest):
             rows = self.run_shell("fish", "-N", "-c", script).splitlines()
             # Since version 4 fish also names words that have the letters somewhere.
             self.assertEqual({row.split("\t")[0] for row in rows if row.startswith(words[-1])}, expected, line)
+
+    def test_bash_completes_files_where_no_command_is_due(self):
+        self.write("last", ""), self.write("verify-me", "")
+        for line, expected in (("sdd cache --json rm l", {"last"}), ("sdd cache --cache-dir l", {"last"}),
+                               ("sdd cache -o ve", {"verify-me"}), ("sdd cache verify ve", {"verify-me"})):
+            words = line.split(" ")
+            script = (f"source {ROOT}/tools/sdd/completions/sdd.bash; cd {self.folder}; COMP_WORDS=({line}); "
+                      f"COMP_CWORD={len(words) - 1}; _sdd sdd '{words[-1]}' '{words[-2]}'; "
+                      "printf '%s\\n' \"${COMPREPLY[@]}\"")
+            self.assertEqual(set(self.run_shell("bash", "-c", script).split()), expected, line)
 
     def test_zsh_completes(self):
         import pexpect

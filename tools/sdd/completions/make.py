@@ -58,7 +58,11 @@ def bash(table):
         lines += [f"    {command})", "        if [[ $word == -* ]]; then",
                   f"            mapfile -t COMPREPLY < <(compgen -W \"{words}\" -- \"$word\")"]
         if command == "cache":
-            lines += ["        elif [ \"$COMP_CWORD\" -eq 2 ]; then",
+            # Options may stand before the command, and some have a word of their own.
+            taking = " ".join(f"{name} -{letter}" if letter else name
+                              for letter, name, argument, optional, _ in rows if argument and not optional)
+            lines += [f"        elif [[ \" {taking} \" != *\" $before \"* &&",
+                      f"            ! \" ${{COMP_WORDS[*]:2:COMP_CWORD-2}} \" =~ \" \"({'|'.join(CACHE)})\" \" ]]; then",
                       f"            mapfile -t COMPREPLY < <(compgen -W \"{' '.join(CACHE)}\" -- \"$word\")"]
         lines += ["        else", "            mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", "        fi", "        ;;"]
     lines.append(f"    help) mapfile -t COMPREPLY < <(compgen -W \"{' '.join(COMMANDS)}\" -- \"$word\") ;;")

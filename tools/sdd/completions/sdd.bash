@@ -44,7 +44,8 @@ _sdd() {
     cache)
         if [[ $word == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W "--output --force --show --cache-dir --all --dry-run --remove --max-bytes --max-age --sort --json --quiet --help" -- "$word")
-        elif [ "$COMP_CWORD" -eq 2 ]; then
+        elif [[ " --output -o --cache-dir --max-bytes --max-age --sort " != *" $before "* &&
+            ! " ${COMP_WORDS[*]:2:COMP_CWORD-2} " =~ " "(ls|get|rm|trim|stats|verify|merge)" " ]]; then
             mapfile -t COMPREPLY < <(compgen -W "ls get rm trim stats verify merge" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
