@@ -172,6 +172,19 @@ def wait_for_file(path):
         os.close(watch)
 
 
+def open_for_reader(process, path):
+    """Opens a named pipe for writing, once a process has opened it for reading."""
+    while True:
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            os.set_blocking(fd, True)
+            return open(fd, "wb", buffering=0)
+        except OSError:
+            if process.poll() is not None:
+                raise
+            os.sched_yield()
+
+
 class QuietHandler(http.server.BaseHTTPRequestHandler):
     """A handler of requests for servers of Python that prints nothing."""
 

@@ -9,23 +9,10 @@ import termios
 import unittest
 import urllib.request
 
-from harness import FIXTURES, LIMIT, MODE, SERVER, QuietHandler, ToolTest
+from harness import FIXTURES, LIMIT, MODE, SERVER, QuietHandler, ToolTest, open_for_reader
 
 PHOTO = FIXTURES / "large/baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
-
-
-def open_for_reader(process, path):
-    """Opens a named pipe for writing, once a process has opened it for reading."""
-    while True:
-        try:
-            fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-            os.set_blocking(fd, True)
-            return open(fd, "wb", buffering=0)
-        except OSError:
-            if process.poll() is not None:
-                raise
-            os.sched_yield()
 
 
 class InfoTests(ToolTest):

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import threading
 
-from harness import (FIXTURES, LIMIT, MODE, SERVER, TOOL, QuietHandler, ToolTest, release, wait_for_file,
-                     wait_for_request)
+from harness import (FIXTURES, LIMIT, MODE, SERVER, TOOL, QuietHandler, ToolTest, open_for_reader, release,
+                     wait_for_file, wait_for_request)
 
 PHOTO = f"{SERVER}/file/large/baseline.jpg"
 
@@ -123,6 +123,25 @@ class ListTests(ToolTest):
         process.stdin.close()
         process.stdin = None
         self.assertEqual((process.communicate(timeout=LIMIT), process.returncode), ((b"", b""), 0))
+
+    def test_a_named_pipe_is_waited_for(self):
+        os.mkfifo(self.folder / "pipe")
+        self.write("list", f"{PHOTO}\n\n")
+        process = self.start("get", "--json", "-i", "list", "-i", "pipe")
+        self.assertIn(b"baseline.jpg", process.stdout.readline())  # the pipe has no writer yet
+        with open_for_reader(process, self.folder / "pipe") as pipe:
+            pipe.write(f"{SERVER}/file/large/rows.png\n".encode())
+        self.assertIn(b"rows.png", process.communicate(timeout=LIMIT)[0])
+        self.assertEqual(process.returncode, 0)
+
+    def test_ctrl_c_ends_the_wait_for_a_named_pipe(self):
+        os.mkfifo(self.folder / "pipe")
+        process = self.start("get", "-i", "pipe")
+        with open_for_reader(process, self.folder / "pipe"):
+            process.send_signal(signal.SIGINT)
+            err = process.communicate(timeout=LIMIT)[1].decode()
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(err, r"\Asdd: interrupted: [^\n]*\n\Z")
 
     def test_a_list_of_10000_urls_takes_little_memory(self):
         count = 10000 if MODE == "plain" else 1000

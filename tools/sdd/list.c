@@ -28,7 +28,8 @@ static bool open_next(struct url_list *list)
 {
     if (list->next_file == list->file_count) return false;
     const char *name = list->files[list->next_file++];
-    list->fd = strcmp(name, "-") == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(name, O_RDONLY | O_CLOEXEC);
+    /* Opening a named pipe does not wait for its writer: the run goes on, and waits for it as for every line. */
+    list->fd = strcmp(name, "-") == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (list->fd < 0) {
         complain("%s: %s", file_name(list), strerror(errno));
         list->trouble++;
