@@ -156,7 +156,8 @@ import Testing
         // then
         #expect((try made(defaults, .useHTTPCache).lookup as? HTTPCacheLookup)?.cache === cache)
         #expect(try made(defaults).lookup == nil)
-        #expect(try made(RequestDefaults(), .useHTTPCache).lookup == nil)
+        // Nothing is found where there is no cache.
+        #expect(try made(RequestDefaults(), .useHTTPCache).lookup is BarredLookup)
     }
 
     @Test func cookiesAreLookedUpForCaches() throws {
