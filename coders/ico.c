@@ -177,8 +177,7 @@ __attribute__((noinline)) static int read_png_rows(const struct decoder *decoder
     png_read_update_info(png, info);
     if (png_get_rowbytes(png, info) != row) return 0;
     for (; passes > 0; passes--)
-        for (int32_t y = 0; y < decoder->chosen.height; y++)
-            png_read_row(png, decoder->canvas + (size_t)y * row, NULL);
+        for (int32_t y = 0; y < decoder->chosen.height; y++) png_read_row(png, decoder->canvas + (size_t)y * row, NULL);
     return 1;
 }
 

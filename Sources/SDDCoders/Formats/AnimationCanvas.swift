@@ -129,7 +129,8 @@ private struct DeepPixel {
         let upperShare = alpha &* 65_535
         let lowerShare = belowAlpha &* (65_535 - alpha)
         let whole = upperShare &+ lowerShare
-        let upper = SIMD4<UInt64>(truncatingIfNeeded: channels), lower = SIMD4<UInt64>(truncatingIfNeeded: below.channels)
+        let upper = SIMD4<UInt64>(truncatingIfNeeded: channels),
+            lower = SIMD4<UInt64>(truncatingIfNeeded: below.channels)
         var made = (upper &* upperShare &+ lower &* lowerShare &+ whole / 2) / SIMD4(repeating: whole)
         made.w = (whole &+ 32_767) / 65_535
         return DeepPixel(SIMD4(truncatingIfNeeded: made))
