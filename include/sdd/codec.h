@@ -128,9 +128,10 @@ SDD_ENUM(sdd_colour) {
  * Pictures are scaled down row by row while they are decoded, so that the full-size picture is
  * never in memory (except that of an interlaced PNG). Each new pixel is the mean of the area it
  * covers, with colours weighted by alpha. For a PNG the mean is exact; for a JPEG, and for what a
- * coder scales itself, `scaling` decides. With SDD_SCALING_FAST, pixels at the border of an area may include neighbours: 12
- * megapixel photographs scaled to 512 pixels wide differ from the exact mean by 0.8 of 255 on
- * average, and by up to 45 at hard edges. SDD_SCALING_EXACT takes half as much time again.
+ * coder scales itself, `scaling` decides. With SDD_SCALING_FAST, pixels at the border of an area
+ * may include neighbours: 12 megapixel photographs scaled to 512 pixels wide differ from the exact
+ * mean by 0.8 of 255 on average, and by up to 45 at hard edges. SDD_SCALING_EXACT takes half as
+ * much time again.
  *
  * Pictures are enlarged only with allow_enlarging, up to max_pixels. Pixels lie in memory of the
  * library, of `allocator`, or at `pixels`; where possible the decoder writes them there directly.

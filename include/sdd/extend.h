@@ -203,8 +203,8 @@ typedef struct sdd_coder_task {
     size_t struct_size;
     /* A picture with more pixels is refused anyway; a coder that checks first saves memory. */
     int64_t max_pixels;
-    /* 0: frames at full size, as for SDD_SCALING_EXACT. Else a coder that can scale cheaply may make
-       them smaller, as long as both sides are at least this many pixels; the library does the
+    /* 0: frames at full size, as for SDD_SCALING_EXACT. Else a coder that can scale cheaply may
+       make them smaller, as long as both sides are at least this many pixels; the library does the
        rest. A picture that is partly transparent should be scaled so only if the coder weights
        colours by alpha. */
     int32_t wanted_side;
