@@ -183,7 +183,8 @@ typedef struct sdd_image_info {
     int32_t stored_width;
     int32_t stored_height;
     /* 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha, or four inks in a JPEG. Transparent
-       colours count as alpha. */
+       colours count as alpha. A coder does not say what is stored: of its pictures this is what the
+       pixel format of its frames has, for the installed coders always 4. */
     int32_t channels;
     /* Bits a channel, as stored: 1, 2, 4, 8, 12 or 16; 8 for the colours of a palette. */
     int32_t depth;

@@ -290,7 +290,10 @@ class Image:
 
     @property
     def has_alpha(self) -> bool:
-        """Whether the encoded picture has an alpha channel or transparent colours."""
+        """Whether the encoded picture has an alpha channel or transparent colours.
+
+        A coder does not say so: for the pictures of the installed ones it is True, also where all pixels are opaque.
+        """
         info = self._get_info()
         return info.channels in (2, 4) and info.format != ImageFormat.JPEG  # which may have four inks
 
