@@ -34,6 +34,10 @@ import Testing
         ("file:///%C3%A9", "/é"), ("file://", ""),
     ])
     func decodesTheFilePath(url: String, path: String) {
-        #expect(URLText.filePath(url) == path)
+        #expect(URLText.filePath(url) == Array(path.utf8))
+    }
+
+    @Test func aFilePathNeedNotBeUTF8() {
+        #expect(URLText.filePath("file:///caf%E9.jpg") == Array("/caf".utf8) + [0xe9] + Array(".jpg".utf8))
     }
 }

@@ -136,6 +136,12 @@ class InfoTests(ToolTest):
         self.assertEqual((line["source"], line["width"], line["bytes"]), ("standard input", 640, PHOTO.stat().st_size))
         self.sdd("info", "--max-size", "1000", "-", status=3, input=PHOTO.read_bytes())
 
+    def test_a_file_url_with_bytes_that_are_no_utf_8(self):
+        with open(os.path.join(os.fsencode(self.folder), b"caf\xe9.jpg"), "wb") as file:
+            file.write(PHOTO.read_bytes())
+        line, = self.sdd("info", "--json", f"file://{self.folder}/caf%E9.jpg", status=0).lines
+        self.assertEqual((line["format"], line["bytes"]), ("jpeg", PHOTO.stat().st_size))
+
     def test_a_named_pipe_is_waited_for(self):
         os.mkfifo(self.folder / "pipe")
         for command, name in (("info", "pipe"), ("thumbnail", "pipe-thumb.jpg")):

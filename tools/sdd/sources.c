@@ -80,25 +80,13 @@ int open_source(const char *name, int64_t most)
     return copy;
 }
 
-/* Tells whether the library can read a file by its URL: a "?" would begin a query, and a URL is UTF-8. */
-static bool has_url(const char *path)
-{
-    if (strchr(path, '?') != NULL) return false;
-    for (size_t at = 0, size = strlen(path), length = 0; at < size; at += length) {
-        uint32_t character = 0;
-        length = utf8_read(path + at, size - at, &character);
-        if (length == 0) return false;
-    }
-    return true;
-}
-
 bool add_file_url(struct text *url, const char *path, int64_t most, int *fd)
 {
     struct stat facts;
     *fd = -1;
     if (stat(path, &facts) != 0) return false;
     char *whole = S_ISREG(facts.st_mode) ? realpath(path, NULL) : NULL;
-    if (whole == NULL || !has_url(whole)) {
+    if (whole == NULL || strchr(whole, '?') != NULL) {
         free(whole);
         *fd = open_source(path, most);
         if (*fd >= 0) text_printf(url, "file:///proc/self/fd/%d", *fd);

@@ -35,16 +35,16 @@ enum URLText {
         String(decoding: url.utf8.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()
     }
 
-    /// Returns the path of a file: URL, percent-decoded.
-    static func filePath(_ url: String) -> String {
+    /// Returns the path of a file: URL, percent-decoded: the bytes of a name, which need not be UTF-8.
+    static func filePath(_ url: String) -> [UInt8] {
         let text = url.utf8
-        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return [] }
         // The path begins after the host, which libcurl requires to be empty or this machine.
         let rest = text[text.index(after: colon)...].dropFirst(2).drop { $0 != UInt8(ascii: "/") }
         return decoded(rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }
 
-    private static func decoded(_ text: Substring.UTF8View) -> String {
+    private static func decoded(_ text: Substring.UTF8View) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text[...]
         while let byte = rest.popFirst() {
@@ -56,7 +56,7 @@ enum URLText {
                 bytes.append(byte)
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     private static func authority(_ url: String) -> Substring.UTF8View {

@@ -8,7 +8,7 @@ enum PlainFile {
 
     static func check(_ url: String) throws(TransportError) {
         var status = stat()
-        let path = URLText.filePath(url)
+        let path = URLText.filePath(url).map { CChar(bitPattern: $0) } + [0]
         // libcurl refuses a path that contains a NUL.
         guard stat(path, &status) == 0 else {
             throw TransportError(.fileNotReadable, systemError: errno, message: message)
