@@ -128,7 +128,9 @@ import Testing
         // then
         #expect(try transport.body(of: request) == [4, 5])
         #expect(try guarded.failure(of: request).kind == .addressRefused)
-        #expect(try missing.failure(of: request).kind == .connect)
+        let failure = try missing.failure(of: request)
+        #expect(failure.kind == .connect)
+        #expect(failure.message.contains("the Unix socket /no/such/socket, on the way to anywhere.test"))
     }
 
     // MARK: Versions

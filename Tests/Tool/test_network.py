@@ -85,6 +85,8 @@ class NetworkTests(ToolTest):
         server = UnixServer(str(self.folder / "socket"), Handler)
         self.serve(server)
         self.sdd("get", "--unix-socket", "socket", "http://anything.test/a.jpg", "-o", "a.jpg", status=0)
+        err = self.sdd("get", "--unix-socket", "missing", "http://anything.test/a.jpg", "-t", "1", status=4).err
+        self.assertIn("There is no connection to the Unix socket missing, on the way to anything.test: No such file", err)
         self.sdd("get", "--interface", "127.0.0.1", PHOTO_URL, status=0)
         self.sdd("get", "-t", "1", "--interface", "192.0.2.1", PHOTO_URL, status=4)
 

@@ -108,6 +108,12 @@ extension CurlOutcome {
                 "There is no connection to the proxy \(proxy ?? "") on the way to \(host): \(systemDetail); check "
                     + "its URL, or http_proxy and https_proxy in the environment."
             )
+        case _ where configuration.unixSocketPath != nil:
+            (
+                .connect,
+                "There is no connection to the Unix socket \(configuration.unixSocketPath ?? ""), on the way to \(host): "
+                    + "\(systemDetail)."
+            )
         default: (.connect, "There is no connection to \(host): \(systemDetail).")
         }
     }
