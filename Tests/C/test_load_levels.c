@@ -337,42 +337,6 @@ CASE(z13_bytes_only)
     close(descriptor);
 }
 
-/* What only some request for the URL would get is nobody else's picture: a part of the body, a picture with a status that
-   not all accept. Such a load neither fills caches nor is answered by them, and its failure bars no other. */
-CASE(z12_only_the_whole_picture_is_stored)
-{
-    OWNED_LOADER l = open_loader();
-    OWNED_RECORD r = RECORD_INIT;
-    const char *part = at("/ranged?size=1000&z12"), *refused = at("/status/404?file=png/rgb8.png&z12");
-    const sdd_header range = { "Range", "bytes=900-" };
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    transfer.headers = &range;
-    transfer.header_count = 1;
-    sdd_load_request request = record_load(&r, part, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_BYTES_ONLY);
-    request.transfer = &transfer;
-    for (int i = 0; i < 2; i++) {
-        load_from(&l, &request, SDD_ORIGIN_NETWORK);
-        CHECK_EQUAL(sdd_bytes_size(r.bytes), 100);
-        CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, part, SDD_CACHE_ALL), 0);
-    }
-    request.options = 0; /* 100 bytes are no picture */
-    load_as(&l, &r, &request);
-    CHECK_EQUAL(r.error, SDD_ERROR_BAD_IMAGE_DATA);
-    get_from(&l, &r, part, SDD_OPTION_BYTES_ONLY, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_bytes_size(r.bytes), 1000);
-    request.options = SDD_OPTION_BYTES_ONLY;
-    load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_bytes_size(r.bytes), 100);
-
-    transfer = (sdd_transfer_options)SDD_TRANSFER_OPTIONS_INIT;
-    transfer.accepted_status_codes = "*";
-    request.url = refused;
-    request.options = SDD_OPTION_WAIT_STORE_CACHE;
-    for (int i = 0; i < 2; i++) load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    load(&l, &r, refused, 0);
-    CHECK_EQUAL(r.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-}
-
 /* Pixels in the caller's memory have no key: the load looks for the original and stores it, but not the picture. */
 CASE(z15_pixels_in_the_callers_memory_are_not_stored)
 {
