@@ -129,6 +129,7 @@ CASE(m13_without_a_disk_what_arrives_ends_it)
     sdd_load_request request = refreshing(&f, url);
     check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
     CHECK(f.r.origin == SDD_ORIGIN_NETWORK && sdd_image_width(f.r.image) == 19);
+    record_clear(&f.r);
 }
 
 CASE(m14_a_new_picture_ends_it)
