@@ -5,7 +5,11 @@ import Glibc
 /// percent signs are left to libcurl, so that there is only one parser.
 package struct ImageURL: Hashable, Sendable {
     /// `other` is a scheme of one of the application's transports; `data` contains its own body, see `DataURL`.
-    package enum Scheme: Sendable { case http, https, file, data, other }
+    package enum Scheme: Sendable {
+        case http, https, file, data, other
+
+        package var isHTTP: Bool { self == .http || self == .https }
+    }
 
     package enum Flaw: Error { case missing, empty, tooLong, notUTF8, malformed, scheme }
 
@@ -48,9 +52,7 @@ package struct ImageURL: Hashable, Sendable {
             throw .scheme
         }
         let authority = scheme == .other ? nil : Authority(in: bytes, after: colon)
-        if scheme == .http || scheme == .https,
-            authority?.hasCapitals == true || bytes[..<colon].contains(where: isCapital)
-        {
+        if scheme.isHTTP, authority?.hasCapitals == true || bytes[..<colon].contains(where: isCapital) {
             let lower = Self.normalized(bytes, colon, authority?.host)
             self = try lower.withUnsafeBufferPointer { (bytes) throws(Flaw) in
                 try ImageURL(checking: bytes, allowsFiles: allowsFiles, others: others)

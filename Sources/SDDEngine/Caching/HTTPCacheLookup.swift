@@ -36,7 +36,7 @@ package final class HTTPCacheLookup: CacheLookup {
     /// - Parameter ownKey: the key of the URL's entry, in place of the one the cache makes from the URL.
     package init?(_ cache: ImageCache, _ transfer: HTTPRequest, _ wishes: Wishes, key ownKey: String? = nil) {
         guard cache.disk != nil, !wishes.isEmpty, transfer.appTransport == nil, transfer.sink == nil,
-            transfer.url.scheme == .http || transfer.url.scheme == .https
+            transfer.scheme.isHTTP
         else { return nil }
         // Cookies that are not known here may identify any caller.
         if transfer.options.values.usesCookies && transfer.cookies == nil { return nil }

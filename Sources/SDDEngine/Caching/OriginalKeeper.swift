@@ -99,8 +99,7 @@ struct Original: Sendable {
 
     /// Returns the response as the HTTP cache stores it; `nil` if it must not be stored, or is not from HTTP.
     private func stored(in cache: ImageCache) -> StoredResponse? {
-        let isHTTP = request.url.scheme == .http || request.url.scheme == .https
-        guard let head, isHTTP, !isOfApplication else { return nil }
+        guard let head, request.scheme.isHTTP, !isOfApplication else { return nil }
         let asked = CacheableRequest(request, secret: cache.secret)
         return head.stored(for: asked)
     }

@@ -182,14 +182,14 @@ extension DownloadRequest.Parts {
     /// Adds the cookies that will be sent, since the cache tells callers apart by their cookies.
     private func addCookies(of jar: CookieJar?) {
         guard transfer.options.values.usesCookies, transfer.appTransport == nil, let jar else { return }
-        guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
+        guard transfer.scheme.isHTTP else { return }
         transfer.cookies = jar.cookies(for: transfer.url)
     }
 }
 
 extension HTTPRequest {
     /// Whether the request goes to a server, or to a transport of the application, which stands for one.
-    fileprivate var usesNetwork: Bool { appTransport != nil || url.scheme == .http || url.scheme == .https }
+    fileprivate var usesNetwork: Bool { hasAppTransport || scheme.isHTTP }
 }
 
 extension DecodeOptions {

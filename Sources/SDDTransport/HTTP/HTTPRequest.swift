@@ -111,7 +111,7 @@ package struct HTTPRequest: Sendable {
         get { storage.parts.rare?.parts.cookies }
         set { rare.cookies = newValue }
     }
-    /// Of the fields of this request only while it has the URL of the conditions.
+    /// They are among the header fields while the request has their URL.
     package var conditions: Conditions? {
         get { storage.parts.rare?.parts.conditions }
         set {
@@ -161,8 +161,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Whether the response to the request is the whole picture of its URL, for any request: a GET without a range and
-    /// without conditions of the application's.
+    /// Whether the request asks for all of what its URL has: a GET without a range and without conditions (RFC 9110 §13.1
+    /// and §14.2).
     package var asksForWhole: Bool {
         method == "GET" && !headers.fields.contains { Self.isOfPart($0.name) }
     }

@@ -43,15 +43,8 @@ extension HTTPRequest {
     /// Drops a resume point that is useless, or that conflicts with the request's own header fields.
     mutating func dropUselessResumePoint() {
         guard let resume else { return }
-        let isPlain =
-            method == "GET" && body == nil && appTransport == nil && (url.scheme == .http || url.scheme == .https)
+        let isPlain = asksForWhole && body == nil && appTransport == nil && url.scheme.isHTTP
         let hasRest = resume.count > 0 && resume.count < resume.total ?? .max
-        let hasConditions = Self.conditions.contains { headers[$0] != nil }
-        if !isPlain || !hasRest || hasConditions { self.resume = nil }
+        if !isPlain || !hasRest { self.resume = nil }
     }
-
-    /// Header fields with conditions or ranges: RFC 9110 §13.1 and §14.2.
-    private static let conditions = [
-        "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-    ]
 }

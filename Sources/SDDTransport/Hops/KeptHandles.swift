@@ -33,7 +33,7 @@ extension HandleShape {
         guard mayBeKept, priority == .normal, request.method == "GET", request.body == nil else { return nil }
         let values = request.options.values
         guard
-            request.scheme == .http || request.scheme == .https, values.verifiesCertificate, !values.usesCookies,
+            request.scheme.isHTTP, values.verifiesCertificate, !values.usesCookies,
             values.credential == nil, !request.url.hasUserinfo, values.caFile == nil,
             options.isDirect(request.scheme), !options.mayUseHTTP3(for: request)
         else { return nil }
