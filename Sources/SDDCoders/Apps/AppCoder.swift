@@ -149,10 +149,8 @@ extension AppDecodeTask {
     /// picture.
     /// - Parameter isMade: true if the body already has its final size, so that all of the picture is needed.
     init(for forms: [DecodeOptions], limits: DecodeLimits, isMade: Bool) {
-        let sides =
-            isMade
-            ? [0]
-            : forms.map { $0.size.byteLimit > 0 || $0.size.isExact ? 0 : max($0.size.width, $0.size.height) }
+        let needsAll = isMade || forms.contains { $0.size.byteLimit > 0 || $0.size.isExact }
+        let sides = needsAll ? [0] : forms.map { max($0.size.width, $0.size.height) }
         self.init(
             maxPixels: limits.maxPixels, wantedSide: sides.contains(0) ? 0 : sides.max() ?? 0,
             keepsRest: forms.contains(where: \.isLenient))

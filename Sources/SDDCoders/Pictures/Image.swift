@@ -129,10 +129,8 @@ package final class Image: Sendable {
     /// Number of good rows from the top, before the picture was turned; `nil` means all rows, or that the pixels are not
     /// decoded yet.
     package var goodRows: Int? {
-        switch content {
-        case .made: madeGoodRows
-        case .lazy(let pixels): pixels.goodRows
-        }
+        if case .lazy(let pixels) = content { return pixels.goodRows }
+        return madeGoodRows
     }
 
     /// True if the picture was made from an incomplete or damaged body. Not known before it is decoded.

@@ -1,7 +1,7 @@
 internal import SDDBase
 internal import Synchronization
 
-/// What decoding a picture later gives.
+/// The pixels of a picture that was decoded later, and how many of them are good.
 struct DecodedPixels {
     let pixels: PixelBuffer
     /// Number of good rows, as `Image.goodRows`.

@@ -17,7 +17,7 @@ final class FirstFrameReader: PictureReading {
         self.bytes = isLast ? nil : bytes
         guard isLast else { return nil }
         do throws(CoderError) {
-            if let pixels = try frame(bytes, isWhole: true, in: task.memory) { return pixels }
+            if let pixels = try frame(bytes, isWhole: true) { return pixels }
             return try still(bytes)
         } catch {
             if error.kind == .tooManyFrames { return try still(bytes) }
@@ -36,7 +36,7 @@ final class FirstFrameReader: PictureReading {
     }
 
     /// Returns the frame in the size of the task; `nil` if the bytes have none.
-    private func frame(_ bytes: Bytes, isWhole: Bool, in memory: PixelMemory) throws(CoderError) -> PixelBuffer? {
+    private func frame(_ bytes: Bytes, isWhole: Bool) throws(CoderError) -> PixelBuffer? {
         let isDeep = task.wanted.source == .rgba16
         guard let frames = coder.frames(of: bytes, limits: task.limits, isWhole: isWhole, isDeep: isDeep) else {
             return nil
@@ -47,13 +47,13 @@ final class FirstFrameReader: PictureReading {
         return try Reduction(
             width: canvas.width, height: canvas.height, plan: plan, storedWidth: canvas.width,
             storedHeight: canvas.height, format: canvas.format, isOpaque: false
-        ).reduce(canvas, in: canvas.format == task.wanted ? memory : .library)
+        ).reduce(canvas, in: isWhole ? task.memory(for: canvas.format) : .library)
     }
 
     /// Shows the frame once it has arrived, as no byte changes it but one that breaks the rules of the animation.
     func preview(afterScans: Int) throws(CoderError) -> Preview? {
         guard let bytes, !hasShown || afterScans == 0 else { return nil }
-        guard let pixels = try frame(bytes, isWhole: false, in: .library) else { return nil }
+        guard let pixels = try frame(bytes, isWhole: false) else { return nil }
         hasShown = true
         return Preview(pixels: pixels, goodRows: pixels.height)
     }
