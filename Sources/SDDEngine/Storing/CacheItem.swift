@@ -47,14 +47,17 @@ package struct CacheItem: Sendable {
     /// - Throws: only `noMemory`: an image to be stored losslessly must not become lossy for lack of memory.
     private func encoded() throws(EncodeError) -> Bytes? {
         guard let image, let pixels = try? image.decoded() else { return nil }
-        // Its own format may have no encoder, or none that takes this image. Only the library's own formats keep what
-        // an image said of its colours before they were converted.
-        let keepsColours = !image.isConverted || image.format == .jpeg || image.format == .png
-        // They alone keep how a picture is to be turned that was not.
         let orientation = image.form.isUpright ? 1 : image.facts?.orientation ?? 1
-        let keepsOrientation = orientation == 1 || image.format == .jpeg || image.format == .png
-        // A JPEG's corners may have been rounded.
-        let isOwn = keepsColours && keepsOrientation && (image.format != .jpeg || pixels.isOpaque)
+        // Its own format may have no encoder, or none that takes this image.
+        let isOwn =
+            switch image.format {
+            // Corners may have been rounded.
+            case .jpeg: pixels.isOpaque
+            case .png: true
+            // Only the library's own formats keep what an image said of its colours before they were converted, and how
+            // it is to be turned if it was not.
+            default: !image.isConverted && orientation == 1
+            }
         for options in isOwn ? [EncodeOptions(format: image.format), EncodeOptions()] : [EncodeOptions()] {
             do throws(EncodeError) {
                 let bytes = try ImageEncoder.encode(

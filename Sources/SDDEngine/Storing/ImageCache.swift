@@ -161,9 +161,9 @@ package final class ImageCache: Sendable {
 extension ImageCache {
     /// Returns an image from memory. Allocates nothing, unless the application keeps the images.
     package func image(for key: UnsafeRawBufferPointer) -> Image? {
-        let image = unsafe storedImage(for: key)
-        // One that was decoded since it was stored has turned out to be incomplete.
-        return image?.isPartial == true ? nil : image
+        // One that was decoded since it was stored may have turned out to be incomplete.
+        guard let image = unsafe storedImage(for: key), !image.isPartial else { return nil }
+        return image
     }
 
     private func storedImage(for key: UnsafeRawBufferPointer) -> Image? {
