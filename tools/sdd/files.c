@@ -232,25 +232,19 @@ static unsigned *next_number(const char *path)
     return &table[row].next;
 }
 
-/* Adds "d/b.1.jpg" for "d/b.jpg" and 1, "d/b.jpg" for 0. */
-static void add_numbered(const char *path, unsigned number, struct text *result)
-{
-    const char *name = path + directory_size(path), *dot = strrchr(name, '.');
-    size_t stem = dot == NULL || dot == name ? strlen(path) : (size_t)(dot - path);
-    text_add(result, path, stem);
-    if (number > 0) text_printf(result, ".%u", number);
-    text_puts(result, path + stem);
-}
-
 void path_add(const struct file_path *path, struct text *result)
 {
-    add_numbered(text_string(&path->text), path->number, result);
+    const char *whole = text_string(&path->text), *name = whole + directory_size(whole), *dot = strrchr(name, '.');
+    size_t stem = dot == NULL || dot == name ? strlen(whole) : (size_t)(dot - whole);
+    text_add(result, whole, stem);
+    if (path->number > 0) text_printf(result, ".%u", path->number);
+    text_puts(result, whole + stem);
 }
 
 /* A path that this run has claimed or written, by its hash. Two paths of one hash cost a number and nothing else. */
 struct claim {
     uint64_t hash;
-    unsigned next; /* the number to try next for another such path; 0: this row is free */
+    unsigned next; /* the number to try next for another such path; 0: nobody has claimed it */
 };
 
 static struct claim *claims; /* a power of two of rows, at most half of them used */
@@ -261,6 +255,7 @@ static struct claim *claim_at(uint64_t hash)
 {
     size_t row = hash & (claim_rows - 1);
     while (claims[row].next != 0 && claims[row].hash != hash) row = (row + 1) & (claim_rows - 1);
+    claims[row].hash = hash;
     return &claims[row];
 }
 
@@ -283,7 +278,7 @@ static bool claim(const char *path)
 {
     struct claim *row = claim_of(path);
     if (row->next != 0) return false;
-    *row = (struct claim){ hash_of(path), 1 };
+    row->next = 1;
     claim_count++;
     return true;
 }
