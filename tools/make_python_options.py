@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 from header import read_header  # noqa: E402
 from interface import Interface, Variable, fail, read  # noqa: E402
-from python_names import BITS, CALLS, CLASSES, FIELDS, LOW_LAYER, NO_OPTIONS, OWN, TYPES, WORDS, Class  # noqa: E402
+from python_names import BITS, CALLS, CLASSES, FIELDS, LOW_LAYER, NO_OPTIONS, OWN, PATHS, TYPES, WORDS, Class  # noqa: E402
 
 PACKAGE = ROOT / "bindings" / "python" / "src" / "sdd"
 NOTE = """\
@@ -73,7 +73,7 @@ from dataclasses import dataclass
 
 # Types by kind. Fields whose names end with _ms or _us are times.
 PATH = "str | os.PathLike[str]"
-KINDS = {"number": "int", "count": "int", "real": "float", "text": "str", "flag": "bool"}
+KINDS = {"number": "int", "count": "int", "real": "float", "flag": "bool"}
 
 
 @dataclass
@@ -100,10 +100,11 @@ def type_of(field: Variable, key: str) -> str:
         return TYPES[key]
     if field.name.endswith(("_ms", "_us")):
         return "float"
+    text = PATH if field.name in PATHS else "str"
     if field.type == "const char * const *":
-        return f"Sequence[{PATH}]" if field.name.endswith("_directories") else "Sequence[str]"
-    if field.kind == "text" and (field.name.endswith(("_file", "_path")) or field.name == "directory"):
-        return PATH
+        return f"Sequence[{text}]"
+    if field.kind == "text":
+        return text
     return KINDS.get(field.kind) or fail(f"TYPES must say what {key} ({field.type}) is in Python")
 
 
@@ -238,7 +239,9 @@ def names_and_words(names: dict[str, str]) -> str:
     lines += [f'    "{name}": "{value}",' for name, value in sorted(names.items())]
     lines += ["}", "", "WORDS: list[tuple[str, str]] = ["]
     lines += [f"    (r'{pattern}', r'{replacement}'),".replace("'", '"') for pattern, replacement in WORDS]
-    return "\n".join([*lines, "]", '"""Patterns of texts, and what stands for them in Python."""']) + "\n"
+    lines += ["]", '"""Patterns of texts, and what stands for them in Python."""', "", "PATHS = frozenset({"]
+    lines += [f'    "{name}",' for name in PATHS]
+    return "\n".join([*lines, "})", '"""The fields that name files."""']) + "\n"
 
 
 def check_names(interface: Interface, members: list[Member], bits: dict[str, str]) -> None:
@@ -249,6 +252,8 @@ def check_names(interface: Interface, members: list[Member], bits: dict[str, str
     fields = {f"{struct}.{one.name}" for struct, all_of in interface.structs.items() for one in all_of}
     if stale := [option for option, field in FIELDS.items() if f"{option.partition('.')[0]}.{field}" not in fields]:
         fail(f"FIELDS has {stale}, whose fields are none")
+    if stale := sorted(set(PATHS) - {field.partition(".")[2] for field in fields}):
+        fail(f"PATHS has {stale}, which are no fields")
     if missing := sorted(bits.keys() - BITS.keys() - LOW_LAYER - CALLS.keys()):
         fail(f"BITS has no option for {missing}; LOW_LAYER has those that need none")
 

@@ -78,6 +78,10 @@ BITS = {
     "SDD_OPTION_WAIT_STORE_CACHE": ("wait_store_cache", "StoreOptions"),
 }
 
+# The fields that name files: a text or a Path.
+PATHS = ["ca_file", "ca_path", "client_certificate", "client_key", "cookie_file", "directory", "read_only_directories",
+         "unix_socket_path"]  # fmt: skip
+
 # Types in Python that do not follow from the field's; members without a field have theirs here, too.
 TYPES = {
     "PictureOptions.size": "tuple[int, int] | int | None",

@@ -247,3 +247,15 @@ WORDS: list[tuple[str, str]] = [
     (r" \(see [A-Z ]+ in \w+\.h\)", r""),
 ]
 """Patterns of texts, and what stands for them in Python."""
+
+PATHS = frozenset({
+    "ca_file",
+    "ca_path",
+    "client_certificate",
+    "client_key",
+    "cookie_file",
+    "directory",
+    "read_only_directories",
+    "unix_socket_path",
+})
+"""The fields that name files."""

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Dict
 
+from ._names import PATHS
 from ._native import ffi
 from ._values import c_path, c_text, milliseconds, number, put, real, shown, texts
 
@@ -36,9 +37,6 @@ def _kind_of(kind: Any) -> str:
     return "text" if kind.cname == "char *" else "other"
 
 
-_PATHS = frozenset({"directory", "read_only_directories", "ca_file", "ca_path", "cookie_file", "unix_socket_path",
-                    "client_certificate", "client_key"})  # fmt: skip
-"""The fields that name files."""
 _CODES = {4: "i", 8: "q"}
 
 
@@ -90,7 +88,7 @@ class Struct:
         elif kind == "real":
             setattr(self.c, field, real(name, value))
         elif kind == "text":
-            setattr(self.c, field, self.keep((c_path if field in _PATHS else c_text)(value, name)))
+            setattr(self.c, field, self.keep((c_path if field in PATHS else c_text)(value, name)))
         elif kind == "other":
             setattr(self.c, field, self.keep(value).c if isinstance(value, Struct) else value)
         elif f"{field}_ms" in self._fields:
@@ -104,7 +102,7 @@ class Struct:
 
     def set_texts(self, name: str, count: str, values: object) -> None:
         """Sets an array of texts and the field with their number."""
-        of_item = c_path if name in _PATHS else c_text
+        of_item = c_path if name in PATHS else c_text
         memory = [self.keep(of_item(value, f"an item of {name}")) for value in texts(name, values or ())]
         if memory:
             setattr(self.c, name, self.keep(ffi.new("const char *[]", memory)))
