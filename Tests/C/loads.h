@@ -109,6 +109,19 @@ static inline void get_from(loader_in_folder *l, record *r, const char *url, uin
     load_from(l, &request, origin);
 }
 
+/* Submits a list to prefetch, and waits until all of it has been told. */
+static inline void prefetch_all(loader_in_folder *l, const char *const *urls, size_t count,
+                                sdd_prefetch_each_fn each, sdd_prefetch_completed_fn completed)
+{
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    list.urls = urls;
+    list.count = count;
+    list.each = each;
+    list.completed = completed;
+    CHECK(sdd_prefetch(l->loader, &list) != 0);
+    CHECK_STATUS(sdd_downloader_idle_wait(l->downloader, -1), SDD_OK);
+}
+
 /* Waits until all entries are on disk, and then empties the memory level. */
 static inline void leave_to_disk(loader_in_folder *l)
 {

@@ -26,6 +26,26 @@ static int take_all(sdd_batch *batch, size_t total)
 
 static const char *urls[20];
 
+/* Makes 20 URLs of a path of the server, which a number follows. */
+static void name_urls(const char *path)
+{
+    static char texts[20][200];
+    for (int i = 0; i < 20; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s%d", at(path), i);
+        urls[i] = texts[i];
+    }
+}
+
+/* Returns a tensor of 20 pictures of 8 x 8 pixels. */
+static sdd_tensor tensor_over(uint8_t *pixels)
+{
+    sdd_tensor tensor = SDD_TENSOR_INIT;
+    tensor.pixels = pixels;
+    tensor.slot_count = 20;
+    tensor.width = tensor.height = 8;
+    return tensor;
+}
+
 static sdd_batch *begin(loader_in_folder *l, const sdd_tensor *tensor, uint64_t options)
 {
     sdd_batch *batch = NULL;
@@ -42,16 +62,9 @@ static sdd_batch *begin(loader_in_folder *l, const sdd_tensor *tensor, uint64_t 
 CASE(z14_cached_items_are_not_downloaded)
 {
     OWNED_LOADER l = open_loader();
-    static char texts[20][200];
-    for (int i = 0; i < 20; i++) {
-        snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/png/rgb8.png?batch="), i);
-        urls[i] = texts[i];
-    }
+    name_urls("/file/png/rgb8.png?batch=");
     static uint8_t pixels[20 * 8 * 8 * 3], again[sizeof pixels];
-    sdd_tensor tensor = SDD_TENSOR_INIT;
-    tensor.pixels = pixels;
-    tensor.slot_count = 20;
-    tensor.width = tensor.height = 8;
+    sdd_tensor tensor = tensor_over(pixels);
     CHECK_EQUAL(take_all(begin(&l, &tensor, 0), 20), 20);
     CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 0);
     tensor.pixels = again;
@@ -67,16 +80,9 @@ CASE(z14_cached_items_are_not_downloaded)
 CASE(z14_m12_unchanged_items_are_handed_out)
 {
     OWNED_LOADER l = open_loader();
-    static char texts[20][200];
-    for (int i = 0; i < 20; i++) {
-        snprintf(texts[i], sizeof texts[i], "%s%d", at("/tagged?file=png/rgb8.png&batch="), i);
-        urls[i] = texts[i];
-    }
+    name_urls("/tagged?file=png/rgb8.png&batch=");
     static uint8_t pixels[20 * 8 * 8 * 3], again[sizeof pixels];
-    sdd_tensor tensor = SDD_TENSOR_INIT;
-    tensor.pixels = pixels;
-    tensor.slot_count = 20;
-    tensor.width = tensor.height = 8;
+    sdd_tensor tensor = tensor_over(pixels);
     CHECK_EQUAL(take_all(begin(&l, &tensor, SDD_OPTION_REFRESH_CACHED), 20), 20);
     tensor.pixels = again;
     CHECK_EQUAL(take_all(begin(&l, &tensor, SDD_OPTION_REFRESH_CACHED), 20), 0);
@@ -88,14 +94,11 @@ CASE(z14_m12_unchanged_items_are_handed_out)
 /* Fills a tensor with 20 pictures, each of which has Display P3, and tells how many were converted. */
 static int fill_in_colours(loader_in_folder *l, sdd_colour colour, uint8_t *pixels, size_t struct_size)
 {
-    sdd_tensor tensor = SDD_TENSOR_INIT;
+    sdd_tensor tensor = tensor_over(pixels);
     sdd_batch_item item = SDD_BATCH_ITEM_INIT;
     int converted = 0;
     size_t count;
     tensor.struct_size = struct_size;
-    tensor.pixels = pixels;
-    tensor.slot_count = 20;
-    tensor.width = tensor.height = 8;
     tensor.colour = colour;
     sdd_batch *batch = begin(l, &tensor, 0);
     while (sdd_batch_wait(batch, &item, 1, -1, &count) == SDD_OK && count) {
@@ -114,11 +117,7 @@ CASE(z14_a_tensor_of_a_loader_is_in_srgb_unless_told)
     static uint8_t usual[20 * SLOT], stored[sizeof usual], pixels[sizeof usual];
     static const sdd_colour colours[] = { SDD_COLOUR_DEFAULT, SDD_COLOUR_AS_STORED, SDD_COLOUR_SRGB };
     OWNED_LOADER l = open_loader();
-    static char texts[20][200];
-    for (int i = 0; i < 20; i++) {
-        snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/colour/display-p3.jpg?batch="), i);
-        urls[i] = texts[i];
-    }
+    name_urls("/file/colour/display-p3.jpg?batch=");
     CHECK_EQUAL(fill_in_colours(&l, SDD_COLOUR_AS_STORED, stored, sizeof(sdd_tensor)), 0); /* from the network */
     CHECK_EQUAL(fill_in_colours(&l, SDD_COLOUR_DEFAULT, usual, sizeof(sdd_tensor)), 20);
     CHECK(memcmp(usual, stored, SLOT) != 0);
@@ -243,18 +242,11 @@ CASE(b14_z14_an_item_without_pixels_counts_as_failed)
 {
     OWNED_LOADER l = open_processing(want_bytes);
     static uint8_t pixels[20 * 8 * 8 * 3];
-    sdd_tensor tensor = SDD_TENSOR_INIT;
+    sdd_tensor tensor = tensor_over(pixels);
     sdd_batch_statistics counts = SDD_BATCH_STATISTICS_INIT;
     sdd_batch_status kind = SDD_BATCH_STATUS_INIT;
     sdd_batch_host host = SDD_BATCH_HOST_INIT;
-    static char texts[20][200];
-    for (int i = 0; i < 20; i++) {
-        snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/png/rgb8.png?bytes="), i);
-        urls[i] = texts[i];
-    }
-    tensor.pixels = pixels;
-    tensor.slot_count = 20;
-    tensor.width = tensor.height = 8;
+    name_urls("/file/png/rgb8.png?bytes=");
     sdd_batch *batch = begin(&l, &tensor, 0);
     for (size_t taken = 0, count; taken < 20; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
@@ -275,14 +267,8 @@ CASE(b14_z14_an_item_without_pixels_counts_as_failed)
 CASE(b14_z15_a_list_has_no_buffer)
 {
     OWNED_LOADER l = open_processing(lend_pixels);
-    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     for (int i = 0; i < 20; i++) urls[i] = "data:,x";
-    list.urls = urls;
-    list.count = 20;
-    list.each = check_lent;
-    list.completed = check_skipped;
-    CHECK(sdd_prefetch(l.loader, &list) != 0);
-    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
+    prefetch_all(&l, urls, 20, check_lent, check_skipped);
 }
 
 CASE(a_loader_has_a_downloader_of_its_own)

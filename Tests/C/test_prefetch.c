@@ -118,13 +118,7 @@ static void check_odd_end(const sdd_prefetch_report *report, void *user_data)
 CASE(b30_a_result_has_the_url_as_submitted)
 {
     OWNED_LOADER l = open_loader();
-    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
-    list.urls = odd_urls;
-    list.count = 5;
-    list.each = check_url;
-    list.completed = check_odd_end;
-    CHECK(sdd_prefetch(l.loader, &list) != 0);
-    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
+    prefetch_all(&l, odd_urls, 5, check_url, check_odd_end);
 }
 
 static void submit_list(loader_in_folder *l, list_record *r, const char *const *urls, size_t count, int32_t to)
