@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import importlib.metadata
@@ -65,9 +66,13 @@ def versions(work: Path) -> dict[str, str]:
         "curl": first_match(r"curl (\S+)", output_of("curl", "--version")),
         "Python": platform.python_version(),
     }
-    found |= {name: importlib.metadata.version(name) for name in PYTHON_PACKAGES}
-    import pycurl
-    found["libcurl of pycurl"] = first_match(r"libcurl/(\S+)", pycurl.version)
+    # Those of the peers, which --no-peers does without.
+    for name in PYTHON_PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    with contextlib.suppress(ImportError):
+        import pycurl
+        found["libcurl of pycurl"] = first_match(r"libcurl/(\S+)", pycurl.version)
     lock = work / "reqwest" / "Cargo.lock"
     if lock.exists():
         found["reqwest"] = first_match(r'name = "reqwest"\nversion = "(.*)"', lock.read_text())
