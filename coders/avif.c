@@ -79,6 +79,7 @@ static sdd_status begin(struct decoder *decoder)
     avif->maxThreads = 1; /* libsdd has several decode threads */
     avif->ignoreXMP = AVIF_TRUE;
     avif->ignoreExif = AVIF_TRUE;
+    avif->imageDimensionLimit = 0; /* the limit on pixels holds; what is long and low is no attack */
     /* Browsers show files without these properties, or with invalid ones, all the same. */
     avif->strictFlags &= ~(avifStrictFlags)(AVIF_STRICT_PIXI_REQUIRED | AVIF_STRICT_CLAP_VALID);
     status = status_of(avifDecoderSetIOMemory(avif, decoder->body.bytes, decoder->body.size));

@@ -172,7 +172,7 @@ def make_jpegs():
     save_texts("kinds-jpeg", [("Comment", "first"), ("Comment", "café"), ("Comment", "")])
 
     save("metadata/bad/icc-missing.jpg", with_segments(parts[0], parts[2]))
-    save("metadata/bad/icc-twice.jpg", with_segments(*parts, parts[1]))
+    save("metadata/icc-twice.jpg", with_segments(*parts, parts[1]))
     save("metadata/bad/icc-counts.jpg", with_segments(*parts[:2], icc_parts(icc, 4)[2]))
     save("metadata/bad/icc-number-0.jpg", with_segments(segment(0xE2, b"ICC_PROFILE\0\0\1abc")))
     save("metadata/bad/icc-short.jpg", with_segments(segment(0xE2, b"ICC_PROFILE\0")))

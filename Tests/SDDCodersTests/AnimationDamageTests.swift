@@ -24,7 +24,7 @@ import Testing
             // when
             framesSeen += play(damaged, fixture)
             // With correct checksums, the code behind their check runs too.
-            framesSeen += play(summed(damaged), fixture)
+            framesSeen += play(Pictures.withChecksums(damaged), fixture)
         }
         // then: not everything was refused
         #expect(framesSeen > 0)
@@ -77,20 +77,5 @@ import Testing
         var frames = 0
         for index in 0..<min(animation.frameCount, 40) where (try? animation.frame(index)) != nil { frames += 1 }
         return frames
-    }
-
-    /// Corrects the checksum of each chunk.
-    private func summed(_ array: [UInt8]) -> [UInt8] {
-        var made = array
-        array.withUnsafeBytes { bytes in
-            for chunk in PNGChunks(bytes) where chunk.isWhole {
-                var sum = CRC32()
-                sum.add(UnsafeRawBufferPointer(rebasing: bytes[chunk.range.dropFirst(4).dropLast(4)]))
-                for index in 0..<4 {
-                    made[chunk.range.upperBound - 4 + index] = UInt8(truncatingIfNeeded: sum.value >> (24 - 8 * index))
-                }
-            }
-        }
-        return made
     }
 }

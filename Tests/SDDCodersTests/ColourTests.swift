@@ -73,6 +73,18 @@ import Testing
         withExtendedLifetime(name) {}
     }
 
+    /// There are four intents. Without a valid chunk the others count, here a gamma of 1.
+    @Test func anUnknownIntentOfSRGBIsIgnored() throws {
+        var png = try Fixtures.array("colour/srgb-chunk.png")
+        let name = try #require(png.indices.first { png[$0...].starts(with: Array("sRGB".utf8)) })
+        for intent in UInt8(0)...4 {
+            png[name + 4] = intent
+            let body = SDDCodersTests.bytes(of: Pictures.withChecksums(png))
+            let kind = try decoders.decode(body, in: DecodeOptions()).colour?.kind
+            #expect(kind == (intent < 4 ? .sRGB : .matrix))
+        }
+    }
+
     @Test(arguments: cases)
     func itStaysAsStoredOtherwise(picture: Case) throws {
         let stored = try decoders.decode(Self.bytes(picture.name), in: DecodeOptions())

@@ -146,6 +146,18 @@ import Testing
         }
     }
 
+    /// The metadata are those of the first segment, too.
+    @Test func theFirstExifSegmentCounts() throws {
+        let good = try Fixtures.array("facts/orientation-6.jpg")
+        let block = try #require(good.indices.first { good[$0...].starts(with: Array("Exif".utf8)) })
+        let segment = good[(block - 4)..<(block + 2 + Int(good[block - 2]) << 8 + Int(good[block - 1]) - 4)]
+        var first = Array(segment)
+        first[4 + 6 + 8 + 2 + 12 + 8] = 9
+        let bytes = Array(good[..<2]) + first + Array(good[2...])
+        #expect(try facts(of: bytes).orientation == 1)
+        #expect(try facts(of: Array(good[..<2]) + Array(segment) + first + Array(good[2...])).orientation == 6)
+    }
+
     @Test(arguments: [
         "jpeg/exif-orientation.jpg", "facts/animated.png", "facts/orientation.png", "png/palette4-trns.png",
     ])

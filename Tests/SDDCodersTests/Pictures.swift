@@ -84,6 +84,23 @@ extension Raster {
     }
 }
 
+extension Pictures {
+    /// Corrects the checksum of each chunk of a PNG.
+    static func withChecksums(_ png: [UInt8]) -> [UInt8] {
+        var made = png
+        png.withUnsafeBytes { bytes in
+            for chunk in PNGChunks(bytes) where chunk.isWhole {
+                var sum = CRC32()
+                sum.add(UnsafeRawBufferPointer(rebasing: bytes[chunk.range.dropFirst(4).dropLast(4)]))
+                for index in 0..<4 {
+                    made[chunk.range.upperBound - 4 + index] = UInt8(truncatingIfNeeded: sum.value >> (24 - 8 * index))
+                }
+            }
+        }
+        return made
+    }
+}
+
 /// Returns the array as `Bytes`. The process ends here if there is no memory for it.
 func bytes(of array: some Sequence<UInt8>) -> Bytes {
     Array(array).withUnsafeBytes { Bytes(copying: $0)! }

@@ -1,12 +1,8 @@
 /// Finds the orientation in an Exif block, which is a TIFF file without a picture (CIPA DC-008, 4.5 and 4.6.4; TIFF
 /// 6.0, section 2).
 enum ExifOrientation {
-    /// Finds the orientation in a JPEG segment; returns `nil` if it has none.
-    static func inSegment(_ segment: UnsafeRawBufferPointer) -> Int? {
-        var cursor = ByteCursor(segment)
-        guard let name = cursor.take(6), name.elementsEqual("Exif\0\0".utf8) else { return nil }
-        return cursor.take(segment.count - 6).flatMap { inBlock($0) }
-    }
+    /// What a segment of a JPEG begins with, before the block.
+    static let name: StaticString = "Exif\0\0"
 
     /// Finds the orientation in an Exif block; returns `nil` if it has none or an invalid one.
     static func inBlock(_ block: UnsafeRawBufferPointer) -> Int? {

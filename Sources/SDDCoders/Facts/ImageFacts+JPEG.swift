@@ -26,7 +26,10 @@ extension ImageFacts {
                 facts.orientation = orientation ?? 1
                 return facts
             }
-            if marker == Marker.exif { orientation = orientation ?? ExifOrientation.inSegment(segment) }
+            // The first Exif segment counts, as for the metadata, also if its orientation is none.
+            if marker == Marker.exif, orientation == nil, let block = segment.behind(ExifOrientation.name) {
+                orientation = ExifOrientation.inBlock(block) ?? 1
+            }
         }
     }
 

@@ -17,7 +17,7 @@ extension MetadataBuilder {
 
     /// Reads Exif (CIPA DC-008, 4.5.4) and XMP (ISO 16684-3), which begin with a name.
     private mutating func addApplication(_ data: UnsafeRawBufferPointer) {
-        if let block = data.behind("Exif\0\0") {
+        if let block = data.behind(ExifOrientation.name) {
             add(.exif, copying: block)
         } else if let packet = data.behind("http://ns.adobe.com/xap/1.0/\0") {
             add(.xmp, copying: packet)
@@ -39,7 +39,7 @@ extension MetadataBuilder {
 }
 
 /// The parts of an ICC profile. One that is too large for a segment is split into several, each with its number, from
-/// 1, and the number of parts (ICC.1, B.4).
+/// 1, and the number of parts (ICC.1, B.4). Of parts with the same number the first counts, as in browsers.
 struct ProfileParts {
     private var parts: [Int: UnsafeRawBufferPointer] = [:]
     private var count: Int?
@@ -51,13 +51,14 @@ struct ProfileParts {
         guard let rest = data.behind("ICC_PROFILE\0") else { return }
         var cursor = ByteCursor(rest)
         let number = cursor.number8() ?? 0, count = cursor.number8() ?? 0
-        isConsistent = isConsistent && parts[number] == nil && count == self.count ?? count
+        isConsistent = isConsistent && count == self.count ?? count
         self.count = count
+        guard parts[number] == nil else { return }
         parts[number] = cursor.takeRest()
     }
 
     /// Returns the whole profile.
-    /// - Throws: `.corrupt` if a part is missing or present twice.
+    /// - Throws: `.corrupt` if a part is missing, or parts differ in how many there are.
     func joined() throws(CoderError) -> Bytes {
         guard isConsistent, let count, count > 0, Set(parts.keys) == Set(1...count) else {
             throw CoderError(.corrupt)

@@ -46,7 +46,8 @@ extension ColourDescription {
                 let unpacked = try unpack(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]))
                 profile = unpacked.flatMap { Self.usable($0) }
             case .cICP where codePoints == nil && chunk.isIntact: codePoints = CodePoints(chunk.data)
-            case .sRGB where chunk.isIntact: isSRGB = true
+            // The rendering intent, one of four.
+            case .sRGB where chunk.isIntact && chunk.data.first.map { $0 < 4 } ?? false: isSRGB = true
             case .gAMA where gamma == nil && chunk.isIntact:
                 var cursor = ByteCursor(chunk.data)
                 gamma = cursor.number32().flatMap { $0 > 0 ? $0 : nil }
