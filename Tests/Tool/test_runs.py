@@ -51,6 +51,9 @@ class ListTests(ToolTest):
         err = self.sdd("get", "-i", "first", "-i", "second", "-o", "{n}-{name}", status=1).err
         self.assertEqual([re.search("^sdd: (second, line .): ", line)[1] for line in err.splitlines()],
                          ["second, line 2", "second, line 4"])
+        self.write("second", f"  out=x\n{PHOTO}\n")
+        err = self.sdd("get", "-i", "first", "-i", "second", "-o", "{n}-{name}", status=1).err
+        self.assertIn("second, line 1: an option without a URL", err)
         self.write("long", b"x" * (3 << 20) + b"\n")
         self.assertIn("is longer than", self.sdd("get", "-i", "long", status=3).err)
 

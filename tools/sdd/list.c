@@ -119,9 +119,9 @@ static void read_option(struct url_list *list, struct url_item *item, const char
         field = &item->checksum;
         name = sizeof checksum - 1;
     }
-    if (field == NULL || item->url == NULL) {
-        refuse(list,
-               item->url == NULL ? "an option without a URL before it" : "the options of a URL are out= and checksum=");
+    bool has_url = item->url != NULL && list->url_file == list->next_file;
+    if (field == NULL || !has_url) {
+        refuse(list, has_url ? "the options of a URL are out= and checksum=" : "an option without a URL before it");
         return;
     }
     free(*field);
@@ -152,8 +152,10 @@ static enum list_answer next_of_file(struct url_list *list, struct url_item *ite
             list->from = (size_t)(line - list->buffer.data);
             list->line--;
             return LIST_ITEM;
-        } else
+        } else {
             item->url = need(strndup(line, size));
+            list->url_file = list->next_file;
+        }
     }
 }
 

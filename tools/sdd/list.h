@@ -19,7 +19,8 @@ struct url_list {
     const char *const *files;
     size_t file_count;
     size_t next_argument, next_file;
-    int fd; /* -1: no file is open */
+    size_t url_file; /* next_file when the URL was read that may still get options */
+    int fd;          /* -1: no file is open */
     bool ended;
     struct text buffer;
     size_t from;
