@@ -477,10 +477,10 @@ bench-formats: all coders ## compares the formats of JPEG, PNG and all coders wi
 	SDD_CODER_PATH=$(CURDIR)/build/coders $(BENCH_WORK)/formats/bin/python bench/formats.py build/formats \
 	    $(BENCH_WORK)/formats/pictures docs/benchmarks/formats.md
 
-bench-guard: build/libsdd.so build/sdd-guard ## fails if the library takes more instructions than bench/guard.json says
+bench-guard: build/libsdd.so build/sdd-guard ## fails if the library takes more instructions or memory than bench/guard/ says
 	bench/guard.py
 
-bench-guard-renew: build/libsdd.so build/sdd-guard ## writes bench/guard.json: bench/README.md
+bench-guard-renew: build/libsdd.so build/sdd-guard ## writes its record in bench/guard/: bench/README.md
 	bench/guard.py --renew
 
 bench_programs := $(addprefix build/,sdd-bench sdd-scale sdd-stream sdd-decode sdd-cache sdd-loads sdd-guard \

@@ -68,6 +68,8 @@ class Thread:
     """By shared object and function, without those of the functions that it calls."""
     called: collections.Counter[str]
     """By function, with those of the functions that it calls."""
+    calls: Counts
+    """Not instructions but calls, by the calling function and the called one."""
 
     @property
     def total(self) -> int:
@@ -83,6 +85,7 @@ def read(path: Path) -> Thread:
     """Reads a file of callgrind, which has the costs of one thread."""
     own: Counts = collections.Counter()
     called: collections.Counter[str] = collections.Counter()
+    calls: Counts = collections.Counter()
     place, function, callee = "", "", None
     for line in path.read_text(errors="replace").splitlines():
         key, _, value = line.partition("=")
@@ -92,6 +95,8 @@ def read(path: Path) -> Thread:
             function = value
         elif key == "cfn":
             callee = value
+        elif key == "calls" and callee is not None:
+            calls[function, callee.partition("@@")[0]] += int(value.split()[0])
         elif line[:1].isdigit():
             count = int(line.split()[1])
             if callee is not None:  # the line after "calls=", which follows "cfn="
@@ -99,7 +104,7 @@ def read(path: Path) -> Thread:
                 callee = None
             else:
                 own[place, function] += count
-    return Thread(own, called)
+    return Thread(own, called, calls)
 
 
 def library(folder: Path) -> Path:

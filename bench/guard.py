@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Compares the instructions that the library's work takes with those of the record, bench/guard.json.
+"""Compares what the library's work takes, in instructions, allocations, retains and wake-ups, with its record.
 
     guard.py                  ends with status 1 if a figure is more than 2 % above its record
     guard.py --renew          writes the record: the least of five measurements
     guard.py --profile WORK   prints where the instructions of a kind of work are, for docs/performance.md
 
-`make bench-guard` and `make bench-guard-renew` build the library first. bench/README.md describes the figures.
+`make bench-guard` and `make bench-guard-renew` build the library first. bench/README.md describes the figures. Each
+version of libcurl has a record of its own, bench/guard/libcurl-VERSION.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import collections
 import contextlib
 import dataclasses
 import hashlib
@@ -29,7 +29,7 @@ import callgrind
 from callgrind import NotMeasured, Thread
 from clients import BUILD, ROOT
 from environment import first_match, output_of
-from guard_record import LIMIT, RECORD, Facts, Figures, Record, compare, judge
+from guard_record import RECORDS, Facts, Figures, Record, compare, is_above, judge
 
 MEASUREMENTS = 5
 LARGEST_SPREAD = 0.015
@@ -39,46 +39,65 @@ PICTURES = ("baseline.jpg", "progressive.jpg", "picture.png")
 
 # ---- the figures
 
-def thread_of(name: str) -> Callable[[list[Thread]], int]:
-    def count(threads: list[Thread]) -> int:
-        found = [thread for thread in threads if thread.name == name]
-        if len(found) != 1:
-            raise NotMeasured(f"{len(found)} threads are the thread {name!r}")
-        return found[0].total
-    return count
+# What takes memory; libcurl's is in it. The functions call one another.
+ALLOCATIONS = {f"__wrap_{name}" for name in ("malloc", "calloc", "realloc", "posix_memalign", "strdup")}
+# What may wake a thread, one of the library or the application's. The program has gates of its own.
+WAKES = {"pthread_cond_signal", "pthread_cond_broadcast", "curl_multi_wakeup", "sddsys_eventfd_ring"}
 
 
-def calls_of(function: str) -> Callable[[list[Thread]], int]:
-    def count(threads: list[Thread]) -> int:
-        if not (called := sum(thread.called[function] for thread in threads)):
-            raise NotMeasured(f"no calls of {function} were found")
-        return called
-    return count
+def allocates(caller: str, callee: str) -> bool:
+    return callee in ALLOCATIONS and caller not in ALLOCATIONS
 
 
-def all_threads(threads: list[Thread]) -> int:
-    return sum(thread.total for thread in threads)
+def retains(_: str, callee: str) -> bool:
+    return callee == "swift_retain"
+
+
+def wakes(caller: str, callee: str) -> bool:
+    return callee in WAKES and caller != "count"
+
+
+UNITS: dict[str, Callable[[str, str], bool]] = {"allocations": allocates, "retains": retains, "wake-ups": wakes}
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of a kind of work: what one thread does, or all do; of the instructions, only those of a function."""
+
+    thread: str = ""
+    function: str = ""
+
+    def counts(self, threads: list[Thread]) -> dict[str, int]:
+        found = [thread for thread in threads if self.thread in ("", thread.name)]
+        if self.thread and len(found) != 1:
+            raise NotMeasured(f"{len(found)} threads are the thread {self.thread!r}")
+        instructions = sum(thread.called[self.function] if self.function else thread.total for thread in found)
+        if not instructions:
+            raise NotMeasured(f"no calls of {self.function} were found")
+        return {"instructions": instructions} | {
+            unit: sum(count for thread in found for call, count in thread.calls.items() if belongs(*call))
+            for unit, belongs in UNITS.items()}
 
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """A kind of work of sdd-guard, and the figures that are read from it."""
+    """A kind of work of sdd-guard, and its parts by the names of their figures."""
 
     name: str
     few: int
     many: int
-    figures: dict[str, Callable[[list[Thread]], int]]
+    parts: dict[str, Part]
     picture: str = ""
 
 
 WORKS = (
-    Work("request", 1000, 11000, {"submit": calls_of("sdd_download"), "network turn": thread_of("network"),
-                                 "delivery": thread_of("callback")}),
-    Work("http", 100, 600, {"download over HTTP": all_threads}),
-    Work("memory", 1000, 21000, {"memory hit": all_threads}),
-    Work("disk", 200, 4200, {"disk hit": all_threads}),
-    Work("cold", 200, 1000, {"cold load": all_threads}),
-    *(Work("decode", 1, 5, {f"decode {name}": all_threads}, name) for name in PICTURES),
+    Work("request", 1000, 11000, {"submit": Part("main", "sdd_download"), "network turn": Part("network"),
+                                  "delivery": Part("callback")}),
+    Work("http", 100, 600, {"download over HTTP": Part()}),
+    Work("memory", 1000, 21000, {"memory hit": Part()}),
+    Work("disk", 200, 4200, {"disk hit": Part()}),
+    Work("cold", 200, 1000, {"cold load": Part()}),
+    *(Work("decode", 1, 5, {f"decode {name}": Part()}, name) for name in PICTURES),
 )
 
 
@@ -130,8 +149,13 @@ class Meter:
     def figures(self, work: Work) -> Figures:
         """Subtracts a run with few operations from one with many, so that the start of the program does not count."""
         few, many = (self.threads(work, count) for count in (work.few, work.many))
-        return {name: round((count(many) - count(few)) / (work.many - work.few)) for name, count in
-                work.figures.items()}
+
+        def of_one(part: Part) -> dict[str, float]:
+            less = part.counts(few)
+            one = {unit: (count - less[unit]) / (work.many - work.few) for unit, count in part.counts(many).items()}
+            return {unit: round(figure) if unit == "instructions" else round(figure, 2) for unit, figure in one.items()}
+
+        return {name: of_one(part) for name, part in work.parts.items()}
 
     def profile(self, work: Work) -> str:
         few, many = (callgrind.profile(self.threads(work, count)) for count in (work.few, work.many))
@@ -164,38 +188,52 @@ def measure(meter: Meter) -> Record:
     return Record(facts(), meter.pictures(), figures)
 
 
+def own_record() -> Path:
+    """The record of this machine's libcurl, which there may not be."""
+    return RECORDS / f"libcurl-{output_of('pkg-config', '--modversion', 'libcurl')}.json"
+
+
 def guard() -> bool:
-    if not RECORD.exists():
-        raise NotMeasured(f"there is no {RECORD.relative_to(ROOT)}: write it with `make bench-guard-renew`")
-    record = Record.read()
+    # Without a record for this libcurl, another one's says that nothing is guarded.
+    file = next((file for file in [own_record(), *sorted(RECORDS.glob("*.json"))] if file.exists()), None)
+    if file is None:
+        raise NotMeasured(f"there is no record in {RECORDS.relative_to(ROOT)}: write it with `make bench-guard-renew`")
+    record = Record.read(file)
     with metering() as meter:
         measured = measure(meter)
         # A figure that is too large is measured again, because threads that meet at another moment add a wake-up.
         for work in WORKS * (MEASUREMENTS - 1):
-            if any(measured.figures[name] > record.figures.get(name, 0) * (1 + LIMIT) for name in work.figures):
-                for name, figure in meter.figures(work).items():
-                    measured.figures[name] = min(measured.figures[name], figure)
+            if any(is_above(unit, figure, record.figures.get(name, {}).get(unit, 0))
+                   for name in work.parts for unit, figure in measured.figures[name].items()):
+                for name, units in meter.figures(work).items():
+                    measured.figures[name] = least([measured.figures[name], units])
     return judge(record, measured)
 
 
+def least(measured: list[dict[str, float]]) -> dict[str, float]:
+    return {unit: min(one[unit] for one in measured) for unit in measured[0]}
+
+
 def renew() -> bool:
-    values: dict[str, list[int]] = collections.defaultdict(list)
     with metering() as meter:
-        for _ in range(MEASUREMENTS):
-            for name, figure in (measured := measure(meter)).figures.items():
-                values[name].append(figure)
-    least = {name: sorted(some)[:2] for name, some in values.items()}
-    wide = [f"{name}: {some[0]:,} and {some[1]:,}" for name, some in least.items()
-            if some[1] > some[0] * (1 + LARGEST_SPREAD)]
+        measured = [measure(meter) for _ in range(MEASUREMENTS)]
+    figures: Figures = {}
+    wide = []
+    for name in measured[0].figures:
+        some = sorted((one.figures[name] for one in measured), key=lambda units: units["instructions"])
+        first, second = (units["instructions"] for units in some[:2])
+        if second > first * (1 + LARGEST_SPREAD):
+            wide.append(f"{name}: {first:,} and {second:,}")
+        figures[name] = least(some)
     if wide:
         print(f"guard.py: the two least measurements differ by more than {LARGEST_SPREAD:.1%}, and the record stays as it was: "
               f"{'; '.join(wide)}", file=sys.stderr)
         return False
-    new = dataclasses.replace(measured, figures={name: some[0] for name, some in least.items()})
-    if RECORD.exists():
-        print("\n".join(compare(Record.read(), new).lines))
-    new.write()
-    print(f"guard.py: wrote {RECORD.relative_to(ROOT)}; the commit says what has changed the figures, and why")
+    file, new = own_record(), dataclasses.replace(measured[0], figures=figures)
+    if file.exists():
+        print("\n".join(compare(Record.read(file), new).lines))
+    new.write(file)
+    print(f"guard.py: wrote {file.relative_to(ROOT)}; the commit says what has changed the figures, and why")
     return True
 
 

@@ -3,7 +3,7 @@
 
     Tests/house/numbers.py interface    calls, structs and fields of the header
     Tests/house/numbers.py folders      the folders of Sources with the most files
-    Tests/house/numbers.py guard        the record of `make bench-guard`, in instructions
+    Tests/house/numbers.py guard        the record of `make bench-guard` with Debian 12's libcurl, a table
 """
 import collections
 import json
@@ -33,8 +33,11 @@ def folders():
 
 
 def guard():
-    for name, instructions in json.loads((ROOT / "bench" / "guard.json").read_text())["figures"].items():
-        print(f"{name:24} {instructions:>12,}")
+    figures = json.loads((ROOT / "bench" / "guard" / "libcurl-7.88.1.json").read_text())["figures"]
+    units = list(next(iter(figures.values())))
+    print(f"{'':24}" + "".join(f" {unit:>12}" for unit in units))
+    for name, counts in figures.items():
+        print(f"{name:24}" + "".join(f" {counts[unit]:>12,.{0 if unit == 'instructions' else 1}f}" for unit in units))
 
 
 TOPICS = {"interface": interface, "folders": folders, "guard": guard}

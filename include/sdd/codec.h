@@ -305,8 +305,8 @@ SDD_ENUM(sdd_transform_kind) {
     SDD_TRANSFORM_BORDER = 7,
     /* colour: mixes the colours with it, as far as it is opaque. "tint(80ff0000)". */
     SDD_TRANSFORM_TINT = 8,
-    /* radius: blurs; the standard deviation, as of blur() in CSS, at most the longer side of what is
-       blurred. "blur(4)". */
+    /* radius: blurs; the standard deviation, as of blur() in CSS, at most the longer side of the
+       picture. "blur(4)". */
     SDD_TRANSFORM_BLUR = 9
 };
 
