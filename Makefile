@@ -350,7 +350,7 @@ test-examples: all ##   runs the examples, the programs of the README and the de
 	Tests/hundred.sh
 
 test-coders: all coders fault-server ##   checks the coders of coders/: files of each format, damage, discovery, previews
-	$(with_server) Tests/Coders/run.sh
+	SDD_TEST_SHARE=$(half) SDD_CODER_CHANGES=100 $(with_server) Tests/Coders/run.sh
 
 # ---- sanitizers
 

@@ -23,12 +23,14 @@
 #   SDD_CODERS     where the coders are; default: build/coders
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   SDD_TEST_RUNNER     the command that runs the program of pixels, if it is for another machine
-#   SDD_TEST_LONG       1: larger hostile pictures, and more of them at once
+#   SDD_TEST_LONG       1: larger hostile pictures, more of them at once, and more damaged profiles
 #   SDD_CODER_CHANGES   how many changes of bytes are tried with each file; default: 400
+#   SDD_TEST_SHARE      K/N: an Nth of the hostile pictures in this process, and another Nth in others
 #
 # A coder that was not built is skipped, and the tests say so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. Tests/share.sh
 
 parts=("$@")
 [ $# -gt 0 ] || parts=(pixels sizes coders damage animations discovery previews svg isolated profiles colours gainmaps limits)
@@ -200,9 +202,12 @@ if wants limits; then
     [ -z "${SDD_TEST_LONG:-}" ] || length=long loads=12
     "$python" Tests/Coders/make_tricks.py "$work/tricks" "$length" "${names[@]}" >"$work/err" 2>&1 ||
         fail "the hostile pictures cannot be made"
-    find "$work/tricks" -name '*-*.*' ! -name '*-small.*' ! -name '*.png' -print0 | sort -z >"$work/files"
+    mapfile -t files < <(find "$work/tricks" -name '*-*.*' ! -name '*-small.*' ! -name '*.png' | sort)
+    share=${SDD_TEST_SHARE:-0/1}
     for way in here isolated; do
-        SDD_CODER_PATH=$work/coders xargs -0 -a "$work/files" "$work/bin/limits" "$way" "$loads" >"$work/err" ||
+        share_of "$share" "${files[@]}" >"$work/files"
+        share=$((${share%/*} + 1))/${share#*/}
+        SDD_CODER_PATH=$work/coders xargs -d '\n' -a "$work/files" "$work/bin/limits" "$way" "$loads" >"$work/err" ||
             fail "hostile pictures take more memory or time than they may ($way)"
         ok "limits, $way: $(wc -l <"$work/err") files, at most $(awk '{ for (i = 2; i <= NF; i++) if ($i == "MiB" &&
             $(i - 1) > most) most = $(i - 1) } END { print most + 0 }' "$work/err") MiB"
