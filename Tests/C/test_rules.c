@@ -59,6 +59,17 @@ static void set_numbers(const struct_row *row, void *given)
     }
 }
 
+/* A thread that waits for the process that decodes leaves a processor to one more. */
+CASE(isolated_decoding_has_one_more_thread)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.decode_mode = SDD_DECODE_ALL_IN_PROCESS;
+    OWNED_DOWNLOADER here = make_downloader(&config);
+    config.decode_mode = SDD_DECODE_ISOLATED;
+    OWNED_DOWNLOADER isolated = make_downloader(&config);
+    CHECK_EQUAL(config_of(isolated).decode_threads, config_of(here).decode_threads + 1);
+}
+
 /* A config is returned as it was given, with the downloader's own copies of strings, and can be used again. */
 CASE(d2_d15_a_config_comes_back)
 {

@@ -385,8 +385,9 @@ typedef struct sdd_downloader_config {
     sdd_delivery_mode delivery;
     int32_t max_concurrent_downloads; /* transfers at a time; default 6 */
     int32_t max_concurrent_per_host;  /* transfers at a time to one host and port; default 6 */
-    /* Default: the processors that the process may use, at most 8. All but one end after some
-       seconds without work, and are started again when there is some. */
+    /* Default: the processors that the process may use, at most 8, and one more with
+       SDD_DECODE_ISOLATED, where a thread waits for the process that decodes. All but one end
+       after some seconds without work, and are started again when there is some. */
     int32_t decode_threads;
     sdd_execution_order execution_order; /* one of SDD_ORDER_ */
     /* Slots of max_concurrent_downloads kept free for requests of SDD_PRIORITY_HIGH and above; must

@@ -93,10 +93,12 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
         config.ageing_ms, "sdd_downloader_config.ageing_ms", default: 0, most: longestLimit)
     made.minHostIntervalMilliseconds = try number(
         config.min_host_interval_ms, "sdd_downloader_config.min_host_interval_ms", default: 0, most: longestLimit)
+    // A thread sleeps while another process decodes for it: one more keeps the processors busy meanwhile.
+    let more: Int32 = Int(config.decode_mode) == SDD_DECODE_ISOLATED ? 1 : 0
     made.decodeThreads = Int(
         try number(
             config.decode_threads, "sdd_downloader_config.decode_threads",
-            default: Int32(min(availableProcessors(), 8)), most: 256))
+            default: Int32(min(availableProcessors(), 8)) + more, most: 256))
 }
 
 private func readCallbacks(_ options: sdd_callback_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
