@@ -129,7 +129,8 @@ SDD_ENUM(sdd_http_version) {
        own name and port. The downloader remembers the offers. The first request after one is tried
        by HTTP/3 and over TCP at once; where HTTP/3 does not work, it is not tried again for five
        minutes. Not through a proxy or a Unix socket, and not for requests that do not verify the
-       certificate. sdd_downloader_create() gives SDD_ERROR_UNSUPPORTED if libcurl has none. */
+       certificate. sdd_downloader_create() gives SDD_ERROR_UNSUPPORTED if libcurl has no HTTP/3
+       by ngtcp2. */
     SDD_HTTP_3 = 30
 };
 

@@ -24,7 +24,9 @@ enum CurlFeatures {
     /// space is then joined to a line of the previous one, whose memory was freed.
     static let mayKeepHandles = isAtLeast(0x08_01_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
-    static let hasHTTP3 = has(CURL_VERSION_HTTP3)
+    /// Whether libcurl has HTTP/3 by ngtcp2. That of OpenSSL's own QUIC, an experiment that ended with 8.19, takes bodies
+    /// that were cut off for complete ones.
+    static let hasHTTP3 = has(CURL_VERSION_HTTP3) && quic.hasPrefix("ngtcp2/")
     static let hasUnixSockets = has(CURL_VERSION_UNIX_SOCKETS)
     static let hasSecureProxies = has(CURL_VERSION_HTTPS_PROXY)
     static let hasNegotiate = has(CURL_VERSION_SPNEGO)
@@ -39,6 +41,8 @@ enum CurlFeatures {
         guard let information, information.age.rawValue >= CURLVERSION_SEVENTH.rawValue else { return nil }
         return information.cainfo.map { String(cString: $0) }
     }()
+
+    private static let quic = information?.quic_version.map { String(cString: $0) } ?? ""
 
     private static func isAtLeast(_ version: UInt32) -> Bool { (information?.version_num ?? 0) >= version }
 
