@@ -284,8 +284,9 @@ def test_bombs():
         ("laughs", svg("<text>&a8;</text>", before=f"<!DOCTYPE svg [{laughs}]>"), [UNSUPPORTED]),
         ("an entity with an element", svg("&a;", before='<!DOCTYPE svg [<!ENTITY a "<g/>">]>'), [UNSUPPORTED]),
         ("a long entity", svg("<text>" + "&a;" * 1000 + "</text>", before=long), [UNSUPPORTED]),
-        ("uses", svg(uses(20, 10)), [UNSUPPORTED]), ("a chain of uses", svg(chain()), [DECODER, UNSUPPORTED]),
-        ("depth", svg("<g>" * 256 + "</g>" * 256), [UNSUPPORTED]), ("less depth", svg("<g>" * 200 + "</g>" * 200), [0]),
+        # On a busy machine its time ends before librsvg has counted as many references as it follows.
+        ("uses", svg(uses(20, 10)), [UNSUPPORTED, TOO_SLOW]), ("a chain of uses", svg(chain()), [DECODER, UNSUPPORTED]),
+        ("depth", svg("<g>" * 256 + "</g>" * 256), [UNSUPPORTED]), ("less depth", svg("<g>" * 40 + "</g>" * 40), [0]),
         ("octaves", svg(filtered('<feTurbulence baseFrequency=".1" numOctaves="1000000000"/>')), [TOO_SLOW, 0]),
         ("a large image", svg(f'<image href="{data_url(large_png(60000))}"/>'), [TOO_MUCH]),
         ("a large pattern", svg('<pattern id="p" width="9e5" height="9e5" patternUnits="userSpaceOnUse"><g/></pattern>'
