@@ -205,6 +205,62 @@ CASE(a_callback_may_dispatch)
     destroy(inside.downloader);
 }
 
+static struct own_end {
+    sdd_downloader *downloader;
+    int is_drained, ended, freed, returned;
+} own_end;
+
+static void own_completed(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK_STATUS(result->failure.status, SDD_OK);
+    own_end.ended++;
+}
+
+static void own_free(void *user_data)
+{
+    CHECK(user_data == &own_end);
+    own_end.freed++;
+}
+
+/* Takes the end of its own request, and calls once more: then what was drained is released. */
+static void take_own_end(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    sdd_event event = SDD_EVENT_INIT;
+    size_t count = 0;
+    (void)token, (void)received, (void)expected, (void)url, (void)user_data;
+    while (own_end.ended == 0) {
+        CHECK(is_readable(own_end.downloader, 60000));
+        if (own_end.is_drained)
+            CHECK_STATUS(sdd_downloader_drain(own_end.downloader, &event, 1, &count), SDD_OK);
+        else
+            CHECK_STATUS(sdd_downloader_dispatch(own_end.downloader, 1, &count), SDD_OK);
+        if (count == 1 && event.kind == SDD_EVENT_COMPLETED) own_end.ended++;
+    }
+    CHECK_STATUS(sdd_downloader_drain(own_end.downloader, &event, 1, &count), SDD_OK);
+    CHECK(own_end.ended == 1 && own_end.freed == 0 && count == 0);
+    own_end.returned++;
+}
+
+/* A callback that takes the end of its own request keeps its user data until it has returned. */
+CASE(user_data_outlives_its_callbacks)
+{
+    OWNED_DOWNLOADER downloader = host_downloader();
+    for (int i = 0; i < 2; i++) {
+        own_end = (struct own_end){ .downloader = downloader, .is_drained = i };
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.url = at("/ok/own-end");
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.progress = take_own_end;
+        request.completed = own_completed;
+        request.user_data = &own_end;
+        request.user_data_free = own_free;
+        submit(downloader, &request);
+        while (own_end.returned == 0) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, -1, NULL), SDD_OK);
+        CHECK(own_end.ended == 1 && own_end.freed == 1);
+    }
+}
+
 static void wait_inside(const sdd_result *result, void *user_data)
 {
     (void)result;

@@ -65,7 +65,7 @@
  * Requests   Every accepted request ends with exactly ONE terminal callback (success, error, cancel
  *            or destroy), never inside the call that submitted it, never after
  *            sdd_downloader_destroy() has returned (except where a callback calls that). Its
- *            `user_data_free` follows, once.
+ *            `user_data_free` follows, once, when none of its callbacks runs any more.
  * Tokens     An sdd_token is a 64-bit id, never used twice in a process; 0 is none. A call with the
  *            token of a request that has ended does nothing and gives SDD_ERROR_NOT_FOUND.
  * Threads    Every function may be called from any thread at any time, also inside a callback. A

@@ -13,7 +13,7 @@ extension Delivery {
             return (state.drained, state.lent)
         }
         withExtendedLifetime(lent) {
-            for listener in drained where !isForked { listener.callbacks.released() }
+            for listener in drained where !isForked { release(listener) }
         }
     }
 

@@ -280,12 +280,12 @@ extension Delivery {
     func call(_ event: Event) {
         switch event {
         case .progress(let listener, let received, let expected):
-            listener.callbacks.progressed(token: listener.token, received: received, expected: expected)
-        case .facts(let listener, let facts): listener.callbacks.learned(facts, token: listener.token)
-        case .preview(let listener, let result): listener.callbacks.previewed(result, token: listener.token)
+            callEarly(listener) { $0.progressed(token: listener.token, received: received, expected: expected) }
+        case .facts(let listener, let facts): callEarly(listener) { $0.learned(facts, token: listener.token) }
+        case .preview(let listener, let result): callEarly(listener) { $0.previewed(result, token: listener.token) }
         case .cached(let listener, let result):
             result.delivered()
-            listener.callbacks.foundCached(result, token: listener.token)
+            callEarly(listener) { $0.foundCached(result, token: listener.token) }
         case .end(let listener, let result):
             // Give the memory back before the call: an image held by the application must not keep other images, which
             // the callback may wait for, from being decoded.
@@ -294,9 +294,11 @@ extension Delivery {
             callLast(listener) { listener.callbacks.completed(result, token: listener.token) }
         case .notice(let notice, let observer): observer?.noticed(notice)
         case .prefetch(let listener, .step(let index, let result, let counts)):
-            listener.callbacks.prefetched(index, result, token: listener.token)
-            // That call may have cancelled the list, or delivered later events.
-            if takes(counts, listener) { listener.callbacks.prefetchProgressed(counts, token: listener.token) }
+            callEarly(listener) { callbacks in
+                callbacks.prefetched(index, result, token: listener.token)
+                // That call may have cancelled the list, or delivered later events.
+                if takes(counts, listener) { callbacks.prefetchProgressed(counts, token: listener.token) }
+            }
         case .prefetch(let listener, .end(let report)):
             state.withLock { _ in listener.isOver = true }
             callLast(listener) { listener.callbacks.prefetchEnded(report, token: listener.token) }
@@ -314,13 +316,28 @@ extension Delivery {
         }
     }
 
+    /// Makes a call about a request, load or list before its end. The application may take the end inside, and its data
+    /// stays until the call has returned.
+    private func callEarly(_ listener: Listener, _ call: (any AppCallbacks) -> Void) {
+        listener.earlyCalls += 1
+        call(listener.callbacks)
+        listener.earlyCalls -= 1
+        if listener.isReleaseDue && !isForked { release(listener) }
+    }
+
+    /// Lets the application's data be freed, once no call about it is running.
+    func release(_ listener: Listener) {
+        listener.isReleaseDue = listener.earlyCalls > 0
+        if !listener.isReleaseDue { listener.callbacks.released() }
+    }
+
     /// Makes the last call about a request, load or list, after which the application's data may be freed.
     private func callLast(_ listener: Listener, _ call: () -> Void) {
         ending.add(1, ordering: .relaxed)
         call()
         // In a forked child the remaining steps are left to the parent.
         if isForked { return }
-        listener.callbacks.released()
+        release(listener)
         settled()
         ending.subtract(1, ordering: .relaxed)
     }

@@ -69,6 +69,14 @@ package final class Listener: @unchecked Sendable {
     /// The largest number of ended URLs that the application of a list was told.
     var finishedURLs = 0
 
+    // Safety: read and written only by the thread that takes events; the delivery's lock orders one after another.
+
+    /// Calls about the request before its end that have not returned: one inside the other, if the application takes
+    /// events inside a call.
+    var earlyCalls = 0
+    /// The application's data is to be freed when these have returned.
+    var isReleaseDue = false
+
     init(
         token: UInt64, callbacks: any AppCallbacks, isImmediate: Bool = false, stages: (any StageListener)? = nil
     ) {

@@ -6,7 +6,9 @@ use sdd::*;
 use server::Server;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -77,6 +79,45 @@ fn events_wait_for_the_application() {
     });
     drop(downloader);
     assert_eq!(ended.try_recv(), Ok(here));
+}
+
+/// Tells when it is dropped.
+struct Told(Arc<AtomicBool>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_closure_lives_while_it_runs() {
+    let downloader = downloader();
+    let (inner, (has_ended, is_dropped)) = (downloader.clone(), <(Arc<AtomicBool>, Arc<AtomicBool>)>::default());
+    let (ended, dropped, told) = (has_ended.clone(), is_dropped.clone(), Told(is_dropped.clone()));
+    let callbacks = Callbacks::new().progress(move |_| {
+        let _kept = &told;
+        while !ended.load(Ordering::SeqCst) {
+            inner.dispatch(0).unwrap(); // the end of this very request, too
+        }
+        assert!(!dropped.load(Ordering::SeqCst));
+    });
+    let ending = has_ended.clone();
+    downloader.download_with(format!("data:image/png,{}", percent(&server::png(2, 2, 7))), callbacks).on_end(
+        move |outcome| {
+            assert_eq!(outcome.unwrap().image.width(), 2);
+            ending.store(true, Ordering::SeqCst);
+        },
+    );
+    while !is_dropped.load(Ordering::SeqCst) {
+        downloader.wait_events(LIMIT).unwrap();
+    }
+    assert!(has_ended.load(Ordering::SeqCst));
+}
+
+/// Bytes as a `data:` URL has them.
+fn percent(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("%{byte:02x}")).collect()
 }
 
 /// Ends at its second poll, for which another thread wakes it.
