@@ -277,6 +277,11 @@ def test_a_closed_downloader_is_no_failure_of_rows(crowd: Crowd, tmp_path: Path)
 @pytest.mark.parametrize(("value", "given", "is_refused"), [
     ("noai", {}, True), ("nofollow, NoImageIndex", {}, True), ("nofollow", {}, False), ("other: noai", {}, False),
     ("mine: noai", {"user_agent_token": "mine"}, True), ("noai", {"disallowed_header_directives": []}, False),
+    ("max-image-preview:large, noai", {}, True), ("noai, max-snippet: 3", {}, True), ("max-snippet: 3", {}, False),
+    ("unavailable_after: Fri, 25 Jun 2038 15:00:00 GMT, noindex", {}, True), ("*: noai", {}, True),
+    ("noindex, unavailable_after: 25 Jun 2038 15:00:00 GMT", {}, True), ("noai, other: nofollow", {}, True),
+    ("other: nofollow, noai", {}, False), ("other: max-snippet:3, noai", {"user_agent_token": "mine"}, False),
+    ("other: nofollow, Mine: max-snippet:3, noai", {"user_agent_token": "mine"}, True),
 ])  # fmt: skip
 def test_robots_tag(crowd: Crowd, tmp_path: Path, value: str, given: dict[str, Any], is_refused: bool) -> None:
     row = one(crowd, tmp_path, f"tag/{value.replace(' ', '%20')}/a.jpg", **given)

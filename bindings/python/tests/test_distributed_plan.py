@@ -251,6 +251,19 @@ def test_captions_are_texts_as_they_stand_there(tmp_path: Path) -> None:
     assert made == ["007", "7", "1.5", None, "true", '["a", 1]']
 
 
+def test_halves_of_surrogate_pairs_in_json(tmp_path: Path) -> None:
+    """A text that was cut within a character ends no job."""
+    texts = ["whole \U0001f600", "cut \ud83d", "\ude00 cut \ud83d and more"]
+    rows = [{"url": f"http://a.test/{number}", "caption": text} for number, text in enumerate(texts)]
+    made = captions_of(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)), "jsonl")
+    assert made == ["whole \U0001f600", "cut \ufffd", "\ufffd cut \ufffd and more"]
+    rows = [{"url": "http://a.test/\ud83d", "other": [{"a": "\ud83d"}, None]}]
+    (tmp_path / "b.json").write_text(json.dumps(rows))
+    plan = make_plan(JobOptions(url_list=str(tmp_path / "b.json"), output_folder=str(tmp_path / "b"),
+                                input_format="json", save_additional_columns=["other"]))  # fmt: skip
+    assert plan.read_shard(0).to_pylist() == [{"url": "http://a.test/\ufffd", "other": [{"a": "\ufffd"}, None]}]
+
+
 def test_captions_that_are_no_texts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"url,caption\nhttp://a.test/1,\xe9t\xe9\n")
     pq.write_table(pa.table({"url": ["http://a.test/1"], "caption": [b"\xe9t\xe9"]}), tmp_path / "a.parquet")
@@ -295,6 +308,12 @@ def test_bad_lists(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_bytes(text)
         refused(ValueError, words, input_format=name.split(".")[1], url_list=str(tmp_path / name))
+    (tmp_path / "g.csv").write_text("url,url\na,b\n")
+    refused(ValueError, "g.csv has more than one column 'url'", url_list=str(tmp_path / "g.csv"))
+    for values, words in (((1, 1 << 64), "int too large"), ((1, "x"), "Could not convert 'x'")):
+        (tmp_path / "h.json").write_text(json.dumps([{"url": "a", "n": value} for value in values]))
+        refused(ValueError, f"h.json: the column 'n': .*{words}", input_format="json",
+                url_list=str(tmp_path / "h.json"), save_additional_columns=["n"])  # fmt: skip
     (tmp_path / "empty").mkdir()
     refused(FileNotFoundError, "no file whose name ends with .csv", url_list=str(tmp_path / "empty"))
     (tmp_path / "many.txt").write_text("http://a.test/\n" * 20)
@@ -320,6 +339,40 @@ def test_a_plan_goes_on_or_belongs_to_another_job(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "_plan.tmp-left", "other.tar"] or (
         sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "other.tar"]
     )
+
+
+def test_a_removal_that_is_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the job before never counts as done."""
+    options = options_of(tmp_path, many_urls(), number_sample_per_shard=500, incremental_mode="overwrite")
+    stats = [tmp_path / "out" / f"0000{shard}_stats.json" for shard in make_plan(options).shards]
+    for file in stats:
+        file.write_text("made by the plan")
+    unlink = Path.unlink
+
+    def interrupted(path: Path, missing_ok: bool = False) -> None:
+        if path == stats[1]:
+            raise KeyboardInterrupt
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Path, "unlink", interrupted)
+        make_plan(options)
+    assert [file.exists() for file in stats] == [False, True]
+    make_plan(options_of(tmp_path, number_sample_per_shard=500, incremental_mode="overwrite", image_size=64))
+    assert not any(file.exists() for file in stats)
+
+
+@pytest.mark.parametrize("mode", ["incremental", "overwrite"])
+def test_shards_without_a_plan_are_refused(tmp_path: Path, mode: str) -> None:
+    """As img2dataset leaves them."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "my_stats.json").write_text("{}")
+    make_plan(options_of(tmp_path, many_urls(), output_folder=str(tmp_path / "out")))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "00000_stats.json").write_text("{}")
+    with pytest.raises(PlanMismatch, match="other has shards of another job, such as that of 00000_stats.json; use"):
+        make_plan(options_of(tmp_path, output_folder=str(tmp_path / "other"), incremental_mode=mode))
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["00000_stats.json"]
 
 
 @pytest.mark.parametrize("text", ["broken", "{}", "[1]"])

@@ -59,6 +59,9 @@ def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> It
             if missing:
                 have = ", ".join(table.column_names)
                 raise ValueError(f"{file.name} has no column {missing[0]!r}; it has {have}")
+            for name in (options.url_col, *columns):
+                if table.column_names.count(name) > 1:
+                    raise ValueError(f"{file.name} has more than one column {name!r}")
             urls = table.column(options.url_col)
             if not _is_text(urls.type):
                 raise TypeError(f"the column {options.url_col!r} of {file.name} has {urls.type}, not texts")
@@ -156,7 +159,26 @@ def _tables(
         names = set().union(*chunk)
         for record in chunk:
             record.update((name, _as_text(record[name])) for name in texts if name in record)
-        yield pa.table({name: [record.get(name) for record in chunk] for name in columns if name in names})
+        yield pa.table({name: _column(name, [record.get(name) for record in chunk])
+                        for name in columns if name in names})  # fmt: skip
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except UnicodeEncodeError:
+        return pa.array([_whole(value) for value in values])
+    except (OverflowError, pa.ArrowException) as error:
+        raise ValueError(f"the column {name!r}: {error}") from error
+
+
+def _whole(value: Any) -> Any:
+    """A value of JSON with U+FFFD for halves of surrogate pairs, as a text ends with that was cut within a character."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(part) for part in value]
+    return {_whole(name): _whole(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
 def _as_text(value: Any) -> str | None:

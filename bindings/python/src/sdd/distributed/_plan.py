@@ -134,6 +134,7 @@ def make_plan(options: JobOptions) -> Plan:
             )
         return load_plan(options)
     folder.mkdir(parents=True, exist_ok=True)
+    _refuse_shards(folder)
     for left in folder.glob(f"{_FOLDER}.tmp-*"):  # of a process that was killed
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}.tmp-", dir=folder))
@@ -154,19 +155,26 @@ def _umask() -> int:
     return mask
 
 
+def _refuse_shards(folder: Path) -> None:
+    """Shards that are there without a plan, as img2dataset leaves them, would count as done, with another content."""
+    for file in folder.glob("*_stats.json"):
+        if file.name.removesuffix("_stats.json").isdigit():
+            raise PlanMismatch(f"{folder} has shards of another job, such as that of {file.name}; use another folder")
+
+
 def _remove_output(folder: Path) -> None:
-    """Removes the plan and what was made by it, and nothing else."""
+    """Removes what was made by the plan, then the plan, and nothing else. A removal that is interrupted goes on."""
     try:
         content = _content(folder)
     except FileNotFoundError:
         return
     digits = content["options"]["oom_shard_count"]
-    (folder / _FOLDER / _FILE).unlink()
     for shard in range(content["first_shards"][-1]):
         name = f"{shard:0{digits}d}"
         for end in ("_stats.json", ".tar", ".parquet"):
             (folder / (name + end)).unlink(missing_ok=True)
         shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / _FOLDER / _FILE).unlink()
     shutil.rmtree(folder / _FOLDER)
 
 

@@ -17,6 +17,8 @@ from ._progress import Tally
 from ._report import JobReport, ShardReport
 from ._shards import ShardWriter, is_done, remove_leftovers, stats_file
 
+_WITH_VALUES = frozenset(("max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"))
+"""Directives that a colon and a value follow, as the directives for one robot follow its name."""
 _NO_URL = Failure("failed_to_download", "RequestError", "INVALID_URL", "", 0, "The row has no URL.")
 
 
@@ -183,17 +185,22 @@ class _Lane:
             self._open.remove(shard)
 
     def _check_directives(self, item: Item) -> None:
-        """X-Robots-Tag: "noindex", "noai, noimageai", or such a list for one robot, as "robot: noai"."""
         if not self._directives or item.response is None:
             return
         for name, value in item.response.headers:
             if name.lower() != "x-robots-tag":
                 continue
-            robot, _, directives = value.rpartition(":")
-            token = self._options.user_agent_token
-            if robot.strip() and (token is None or robot.strip().lower() != token.lower()):
-                continue
-            for directive in directives.split(","):
-                if directive.strip().lower() in self._directives:
-                    raise Rejected("DISALLOWED_BY_HEADER", f"X-Robots-Tag says {directive.strip()}.",
-                                   "failed_to_download")  # fmt: skip
+            for directive in _directives_of(value, self._options.user_agent_token):
+                if directive in self._directives:
+                    raise Rejected("DISALLOWED_BY_HEADER", f"X-Robots-Tag says {directive}.", "failed_to_download")
+
+
+def _directives_of(tag: str, token: str | None) -> Iterator[str]:
+    """The directives of an X-Robots-Tag for every robot or that of the token: "noai, max-snippet: 0", "robot: noai"."""
+    robot = "*"
+    for part in tag.lower().split(","):
+        name, colon, rest = part.strip().partition(":")
+        if colon and name not in _WITH_VALUES and " " not in name:  # a date has spaces
+            robot, name = name, rest.partition(":")[0].strip()
+        if robot == "*" or token is not None and robot == token.lower():
+            yield name
