@@ -161,7 +161,49 @@ def test_another_list_is_refused(crowd: Crowd, tmp_path: Path) -> None:
     assert "belongs to a job with another list; use another folder" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["--thread_count=99999999999"], ["--timeout=1e300"], ["--retries=2147483647"]])
+def test_numbers_that_are_too_large(capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "a.txt").write_text("http://a.test/")
+    assert command.main(["--url_list", str(tmp_path / "a.txt"), "--output_folder", str(tmp_path), *arguments]) == 2
+    assert re.fullmatch(r"sdd\.distributed: \w+ is too large, or below zero: .*\n", capsys.readouterr().err)
+
+
 # ---- failures, Ctrl-C
+
+
+def test_standard_streams_that_are_closed_or_full(crowd: Crowd, tmp_path: Path) -> None:
+    """They end no job; a report that cannot be written is a failure."""
+    for number, (end, status, said) in enumerate([
+        ("2>&-", 0, ""), ("2>/dev/full", 0, ""), (">&- 2>&-", 0, ""), (">&-", 0, ""),
+        (">/dev/full", 1, "sdd.distributed: standard output: No space left on device\n"),
+    ]):  # fmt: skip
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        arguments = job(crowd, folder, urls_of(crowd, f"streams-{number}", 5))
+        done = run(["bash", "-c", f'"$@" {end}', "bash", *arguments])
+        assert (done.returncode, done.stderr) == (status, said), end
+        assert (folder / "out" / "00000_stats.json").exists(), end
+    assert run(["bash", "-c", '"$@" 2>&-', "bash", *COMMAND, "--url_list", "/none/list"]).stdout == ""
+
+
+def test_progress_that_cannot_be_written() -> None:
+    with open("/dev/full", "w") as stream, display(stream, False) as show:
+        lines = Lines(stream, 0)
+        for number in range(3):
+            lines(Progress(3, number, 0, 0))
+        assert isinstance(show, Lines)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left of it when it is closed
+
+
+def test_damaged_statistics_are_named(crowd: Crowd, tmp_path: Path) -> None:
+    arguments = job(crowd, tmp_path, urls_of(crowd, "stats", 5))
+    assert run(arguments).returncode == 0
+    stats = tmp_path / "out" / "00000_stats.json"
+    for text in ("", "{}", "[]", '{"status_dict": {}, "failures": 1}'):
+        stats.write_text(text)
+        done = run(arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"sdd.distributed: {stats} is damaged: remove it, and its shard is made again\n"
 
 
 def test_a_failed_job(crowd: Crowd, tmp_path: Path) -> None:

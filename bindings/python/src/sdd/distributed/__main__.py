@@ -10,6 +10,7 @@ import ast
 import contextlib
 import inspect
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from ._display import display
 from ._local import LaneFailed, report_of, run_plan
 from ._options import CHOICES, NOT_SUPPORTED, JobOptions
 from ._plan import make_plan
+from ._report import DamagedStats
 
 _NAME = "sdd.distributed"
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = JobOptions.from_img2dataset(**{name: _value(name, text) for name, text in given.items()})
         plan = make_plan(options)
-    except (TypeError, ValueError, FileNotFoundError, CallError) as error:
+    except (TypeError, ValueError, OverflowError, FileNotFoundError, CallError) as error:
         return _say(str(error), _REFUSED)
     except OSError as error:
         return _say(str(error), _FAILED)
@@ -46,14 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run_plan(plan, options, show)
     except (LaneFailed, OSError) as error:
         sentence, status = f"{error}; the same command goes on with what is missing", _FAILED
+    except DamagedStats as error:
+        return _say(str(error), _FAILED)
     except KeyboardInterrupt:
         sentence, status = "interrupted; the same command goes on with what is missing", _INTERRUPTED
-    print(report_of(plan, options), flush=True)
+    report = str(report_of(plan, options))
+    try:
+        print(report, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python tries it once more when it ends
+        sentence, status = sentence or f"standard output: {error.strerror}", status or _FAILED
     return _say(sentence, status) if sentence else status
 
 
 def _say(sentence: str, status: int) -> int:
-    print(f"{_NAME}: {' '.join(sentence.split())}", file=sys.stderr)
+    if sys.stderr is not None:  # it may be closed
+        print(f"{_NAME}: {' '.join(sentence.split())}", file=sys.stderr)
     return status
 
 

@@ -14,9 +14,9 @@ _SECONDS = 10.0
 
 
 @contextlib.contextmanager
-def display(stream: TextIO, is_quiet: bool) -> Iterator[Callable[[Progress], object] | None]:
-    """Gives the function that shows progress, or None."""
-    if is_quiet:
+def display(stream: TextIO | None, is_quiet: bool) -> Iterator[Callable[[Progress], object] | None]:
+    """Gives the function that shows progress, or None. A stream that is closed or full ends no job."""
+    if is_quiet or stream is None:
         yield None
         return
     tqdm = _tqdm() if stream.isatty() else None
@@ -54,8 +54,9 @@ class Lines:
             self._done = progress.done
         elif now - self._last >= self._seconds:
             speed = (progress.done - self._done) / (now - self._last)
-            print(f"{progress.done} of {progress.total}, {speed:.1f} images/s, {_rest(progress)}", file=self._stream,
-                  flush=True)  # fmt: skip
+            with contextlib.suppress(OSError):
+                print(f"{progress.done} of {progress.total}, {speed:.1f} images/s, {_rest(progress)}",
+                      file=self._stream, flush=True)  # fmt: skip
             self._last, self._done = now, progress.done
 
 
@@ -65,6 +66,10 @@ class _Bar:
         self._bar: Any = None
 
     def __call__(self, progress: Progress) -> None:
+        with contextlib.suppress(OSError):  # a terminal that is gone
+            self._show(progress)
+
+    def _show(self, progress: Progress) -> None:
         if self._bar is None:
             self._bar = self._tqdm(total=progress.total, initial=progress.done, unit=" images", file=self._stream,
                                    dynamic_ncols=True)  # fmt: skip
@@ -73,4 +78,5 @@ class _Bar:
 
     def close(self) -> None:
         if self._bar is not None:
-            self._bar.close()
+            with contextlib.suppress(OSError):
+                self._bar.close()

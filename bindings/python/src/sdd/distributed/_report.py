@@ -53,6 +53,10 @@ class FailureCounts:
         return sum(count for count, failure, _ in self._kinds.values() if failure.status == status)
 
 
+class DamagedStats(ValueError):
+    """A file of statistics that says nothing."""
+
+
 @dataclass(frozen=True)
 class ShardReport:
     """What `NNNNN_stats.json` says: the fields of img2dataset's, and `failures` and `bytes` besides."""
@@ -85,10 +89,13 @@ class ShardReport:
 
     @staticmethod
     def read(file: Path) -> ShardReport:
-        content = json.loads(file.read_text())
-        del content["status_dict"]
-        content["failures"] = tuple(FailureKind(**kind) for kind in content["failures"])
-        return ShardReport(**content)
+        try:
+            content = json.loads(file.read_text())
+            del content["status_dict"]
+            content["failures"] = tuple(FailureKind(**kind) for kind in content["failures"])
+            return ShardReport(**content)
+        except (ValueError, TypeError, KeyError):
+            raise DamagedStats(f"{file} is damaged: remove it, and its shard is made again") from None
 
 
 @dataclass(frozen=True)
