@@ -35,6 +35,7 @@ from sdd.distributed import (  # noqa: E402
     make_plan,
     report_of,
 )
+from sdd.distributed import _shards as shards  # noqa: E402
 from sdd.distributed._exif import exif_json  # noqa: E402
 from sdd.distributed._process import downloader_of_process  # noqa: E402
 
@@ -286,6 +287,30 @@ def test_a_closed_downloader_is_no_failure_of_rows(crowd: Crowd, tmp_path: Path)
 def test_robots_tag(crowd: Crowd, tmp_path: Path, value: str, given: dict[str, Any], is_refused: bool) -> None:
     row = one(crowd, tmp_path, f"tag/{value.replace(' ', '%20')}/a.jpg", **given)
     assert (row["error_code"] == "DISALLOWED_BY_HEADER") == is_refused == (row["status"] != "success")
+
+
+def test_numbers_that_json_does_not_have(crowd: Crowd, tmp_path: Path) -> None:
+    number = [{"a": float("nan")}, {"a": float("inf")}, {"a": 1.5}]
+    table = pa.table({"url": [crowd.url("pic/nan/a.jpg")], "caption": ["a"], "number": [number]})
+    pq.write_table(table, tmp_path / "list.parquet")
+    row = one(crowd, tmp_path, "")
+    sample = samples_of(tmp_path / "out" / "00000.tar")[f"{row['key']}.json"]
+    assert json.loads(sample, parse_constant=pytest.fail)["number"] == [{"a": None}, {"a": None}, {"a": 1.5}]
+
+
+def test_files_are_durable_before_they_count(crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    durable: list[list[str]] = []
+    syncfs = shards._sync_below
+
+    def sync(path: Path) -> None:
+        assert not [name for name in os.listdir(path.parent) if name.endswith(".json")]
+        durable.append(sorted(os.listdir(path)))
+        syncfs(path)
+
+    monkeypatch.setattr(shards, "_sync_below", sync)
+    options = options_for(crowd, tmp_path, [crowd.url("pic/durable/a.jpg")], output_format="files")
+    run(options)
+    assert durable == [sorted(os.listdir(tmp_path / "out" / "00000"))] and len(durable[0]) == 3
 
 
 def test_an_error_of_the_disk_leaves_nothing_and_can_be_repeated(crowd: Crowd, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_options_are_picklable_and_immutable() -> None:
     ({"save_additional_columns": "caption"}, TypeError, "save_additional_columns must be a list of texts"),
     ({"save_additional_columns": [1]}, TypeError, "save_additional_columns must be a list of texts"),
     ({"compute_hash": "sha3"}, ValueError, "'sha3' is no hash"),
+    ({"compute_hash": "shake_128"}, ValueError, "'shake_128' is no hash of hashlib, or none of a fixed length"),
     ({"verify_hash": ["md5"]}, ValueError, "verify_hash has a column and the kind"),
     ({"save_additional_columns": ["key"]}, ValueError, "has 'key', which the output has already"),
     ({"save_additional_columns": ["caption"], "caption_col": "caption"}, ValueError, "has 'caption', which"),

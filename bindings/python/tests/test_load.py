@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,9 +80,11 @@ def test_header_fields(server: Server) -> None:
         assert fields["X-All"] == "1" and fields["X-One"] == "2" and "Referer" not in fields
 
 
-def test_a_post(downloader: sdd.Downloader, server: Server) -> None:
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda body: memoryview(bytearray(body)),
+                                  lambda body: memoryview(body).cast("H")])  # fmt: skip
+def test_a_post(downloader: sdd.Downloader, server: Server, kind: Callable[[bytes], Any]) -> None:
     with pytest.raises(sdd.ResponseError) as caught:
-        downloader.fetch_bytes_sync(server.url("echo"), method="POST", body=b"body")
+        downloader.fetch_bytes_sync(server.url("echo"), method="POST", body=kind(b"body"))
     assert caught.value.http_status == 501
 
 

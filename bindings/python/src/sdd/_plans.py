@@ -214,7 +214,7 @@ class Plans:
         key = tuple(options.items())
         try:
             plan = self._kept.get(key)
-        except TypeError:  # headers, for instance, are not hashable
+        except (TypeError, ValueError):  # headers, for instance, are not hashable, nor are views that can be written to
             return self._make(dict(options))
         if plan is None:
             if len(self._kept) >= self._LIMIT:

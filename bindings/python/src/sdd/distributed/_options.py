@@ -24,6 +24,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "input_format": get_args(InputFormat), "encode_format": get_args(EncodeFormat),
     "incremental_mode": get_args(IncrementalMode),
 }  # fmt: skip
+_HASHES = hashlib.algorithms_guaranteed - {"shake_128", "shake_256"}
 _TEXTS = ("url_list", "output_folder", "url_col")
 _PATHS = ("url_list", "output_folder")
 _OPTIONAL_TEXTS = ("caption_col", "compute_hash", "user_agent_token")
@@ -161,8 +162,8 @@ class JobOptions:
         if len(self.verify_hash) not in (0, 2):
             raise ValueError("verify_hash has a column and the kind of its hash")
         for kind in (self.compute_hash, *self.verify_hash[1:]):
-            if kind is not None and kind not in hashlib.algorithms_guaranteed:
-                raise ValueError(f"{kind!r} is no hash of hashlib")
+            if kind is not None and kind not in _HASHES:
+                raise ValueError(f"{kind!r} is no hash of hashlib, or none of a fixed length")
         if self.encode_format == "jpg" and not 1 <= self.encode_quality <= 100:
             raise ValueError(f"encode_quality is {self.encode_quality}; for a JPEG it is 1 to 100")
         if self.encode_format == "jpg" and self.resize_mode != "no" and self.image_size > 65500:

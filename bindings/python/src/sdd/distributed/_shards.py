@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
+import math
 import os
 import shutil
 import socket
@@ -25,6 +27,7 @@ from ._report import FailureCounts, ShardReport
 _RECORD = 10240
 """tar pads to whole records of this size."""
 _MARK = ".tmp-"
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def shard_name(shard: int, options: JobOptions) -> str:
@@ -63,11 +66,37 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def _json_of(row: dict[str, Any]) -> str:
+    try:
+        return json.dumps(row, indent=4, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(row), indent=4, default=str)
+
+
+def _finite(value: Any) -> Any:
+    """A value with None for numbers that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    return {name: _finite(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+
 def _sync(path: Path) -> None:
     """Makes a file or folder durable, so that a shard is also whole after a crash of the machine."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_below(path: Path) -> None:
+    """Makes all files in a folder durable, by one call."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if _libc.syncfs(descriptor) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
     finally:
         os.close(descriptor)
 
@@ -124,6 +153,9 @@ class _Files(_Samples):
 
     def add(self, name: str, data: bytes | memoryview) -> None:
         (self.made / name).write_bytes(data)
+
+    def finish(self) -> None:
+        _sync_below(self.made)
 
 
 class ShardWriter:
@@ -183,7 +215,7 @@ class ShardWriter:
             self._samples.add(f"{key}.{options.encode_format}", picture.data)
             if made.get("caption") is not None:
                 self._samples.add(f"{key}.txt", str(made["caption"]).encode())
-            self._samples.add(f"{key}.json", json.dumps(made, indent=4, default=str).encode())
+            self._samples.add(f"{key}.json", _json_of(made).encode())
         elif options.output_format == "parquet":
             made[options.encode_format] = bytes(picture.data)
         self._bytes += body_bytes
