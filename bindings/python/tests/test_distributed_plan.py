@@ -258,8 +258,8 @@ def test_halves_of_surrogate_pairs_in_json(tmp_path: Path) -> None:
     rows = [{"url": f"http://a.test/{number}", "caption": text} for number, text in enumerate(texts)]
     made = captions_of(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)), "jsonl")
     assert made == ["whole \U0001f600", "cut \ufffd", "\ufffd cut \ufffd and more"]
-    rows = [{"url": "http://a.test/\ud83d", "other": [{"a": "\ud83d"}, None]}]
-    (tmp_path / "b.json").write_text(json.dumps(rows))
+    row = {"url": "http://a.test/\ud83d", "other": [{"a": "\ud83d"}, None]}
+    (tmp_path / "b.json").write_text(json.dumps([row]))
     plan = make_plan(JobOptions(url_list=str(tmp_path / "b.json"), output_folder=str(tmp_path / "b"),
                                 input_format="json", save_additional_columns=["other"]))  # fmt: skip
     assert plan.read_shard(0).to_pylist() == [{"url": "http://a.test/\ufffd", "other": [{"a": "\ufffd"}, None]}]

@@ -170,7 +170,7 @@ def _texts(text: str) -> Any:
 
 
 _KINDS: dict[str, Callable[[str], Any]] = {
-    "int": _literal, "float": _literal, "bool": _literal, "str | None": _text_or_none, "tuple[str, ...]": _texts,
+    "int": _literal, "float": _literal, "bool": _literal, "str | None": _text_or_none, "Sequence[str]": _texts,
     "Mapping[str, Any]": _literal,
 }  # fmt: skip
 """How values of a field's type are read. Those of other types, which are all texts, need nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -91,7 +91,7 @@ class JobOptions:
     """The column with the URLs."""
     caption_col: str | None = None
     """The column with the captions, which are texts."""
-    save_additional_columns: tuple[str, ...] = ()
+    save_additional_columns: Sequence[str] = ()
     """Further columns of the list that the output has."""
     number_sample_per_shard: int = 10000
     """Most URLs of a shard."""
@@ -109,7 +109,7 @@ class JobOptions:
     """Whether there is a column exif."""
     compute_hash: str | None = "sha256"
     """The hash of each body, and the name of its column; None for none."""
-    verify_hash: tuple[str, ...] = ()
+    verify_hash: Sequence[str] = ()
     """A column and the kind of its hash, such as ["md5", "md5"]."""
     min_image_size: int = 0
     """Pictures with a shorter side are refused."""
@@ -123,7 +123,7 @@ class JobOptions:
     """Further attempts at a lane that failed or whose process died; an engine has attempts of its own."""
     user_agent_token: str | None = None
     """A word that User-Agent has besides."""
-    disallowed_header_directives: tuple[str, ...] = ("noai", "noimageai", "noindex", "noimageindex")
+    disallowed_header_directives: Sequence[str] = ("noai", "noimageai", "noindex", "noimageindex")
     """Of X-Robots-Tag; [] accepts all."""
 
     max_concurrent_per_host: int = 6
