@@ -8,14 +8,18 @@ import itertools
 import json
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Run, Server
+from conftest import LIMIT, Run, Server, in_thread
 
 import sdd
+from sdd import _constants
+from sdd._closing import Owned
+from sdd.lowlevel import ffi
 
 NUMBERS = itertools.count()
 
@@ -236,6 +240,57 @@ def test_threads_share_a_batch() -> None:
         sys.setswitchinterval(interval)
     assert errors == []
     assert sorted(taken) == list(range(3000))
+
+
+def test_a_batch_that_its_own_iterator_closes(downloader: sdd.Downloader, server: Server) -> None:
+    """It ends when the iterator has returned, and then nothing is written to the array any more."""
+    out, name = np.zeros((20, 8, 8, 3), np.uint8), f"own-{next(NUMBERS)}"
+
+    def urls() -> Iterator[str]:
+        yield server.url(f"late/{name}/a.jpg")
+        yield server.url("file/a.jpg")
+        batch.close()
+        batch.close()
+        assert batch.closed
+        with pytest.raises(ValueError, match="resize"):
+            out.resize((1,))  # the batch keeps it
+        yield server.url("file/a.jpg")
+
+    batch = sdd.batch(urls(), out, downloader=downloader, look_ahead=2)
+    server.wait_for(f"late/{name}/a.jpg")
+    with pytest.raises(sdd.ClosedError):
+        list(batch)
+    assert batch.closed and downloader.statistics()["running"] == 0
+    out.resize((1,))
+    server.release(name)
+
+
+def test_two_threads_close_a_batch() -> None:
+    """What the library uses is kept until the one that waits has returned, whatever the other does."""
+    begun, goes_on = threading.Event(), threading.Event()
+    answers = iter([_constants.OK, _constants.ERROR_CLOSED])
+
+    def destroy(handle: Any) -> int:
+        answer = next(answers)
+        if answer == _constants.OK:
+            begun.set()
+            assert goes_on.wait(LIMIT)
+        return answer
+
+    class Array:
+        pass
+
+    batch, array = Array(), Array()
+    owned, kept = Owned(batch, "sdd_batch", destroy, array), weakref.ref(array)
+    owned.place[0] = ffi.cast("sdd_batch *", 1)
+    del array
+    thread, outcome = in_thread(owned.end)
+    assert begun.wait(LIMIT)
+    owned.end()
+    assert owned.is_over and kept() is not None
+    goes_on.set()
+    thread.join()
+    assert outcome == [None] and kept() is None
 
 
 def test_images_of_items_are_released(loader: sdd.Loader, server: Server) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _constants as c
 from ._closing import Closing, Owned
-from ._errors import ClosedError, check
+from ._errors import CallError, ClosedError, check
 from ._fork import check_generation, generation
 from ._interrupts import in_any_case
 from ._loops import sleep
@@ -153,7 +153,7 @@ class Batch(Closing, Generic[Good]):
         self._kind: type[Item] = BytesItem if bits & c.OPTION_BYTES_ONLY else PictureItem
         if tensor is not None:
             self._kind = RowItem
-        self._is_over = False
+        self._is_over = self._is_closing = False
         self._generation = generation()
         # The array and the source are kept until nothing is written there, and nobody asks for URLs.
         self._owned = Owned(self, "sdd_batch", lib.sdd_batch_destroy, self._source, out)
@@ -175,15 +175,18 @@ class Batch(Closing, Generic[Good]):
         items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
         items[0].struct_size = _ITEM_SIZE
         status = lib.sdd_batch_wait(handle, items, _TAKEN, 0, count)
+        number = count[0]
+        # The owners of the results, made in one call of C.
+        owners = list(map(ffi.gc, map(_result_of, items[0:number]), repeat(lib.sdd_result_release)))
+        if self._is_closing:  # by the iterator of the URLs
+            in_any_case(self._close)
+            self._usable()
         error = self._source.error
         if status == c.ERROR_TIMEOUT:
             if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
                 raise error
             return False
         check(status)
-        number = count[0]
-        # The owners of the results, made in one call of C.
-        owners = list(map(ffi.gc, map(_result_of, items[0:number]), repeat(lib.sdd_result_release)))
         numbers = _NUMBERS.iter_unpack(ffi.buffer(items, number * _ITEM_SIZE))
         self._items.extend(items_of(self._kind, owners, numbers, self._source.take_url))
         self._taken += number
@@ -268,19 +271,27 @@ class Batch(Closing, Generic[Good]):
         return found
 
     def close(self) -> None:
-        """Cancels what has not ended, and waits until nothing is written to the array any more."""
+        """Cancels what has not ended, and waits until nothing is written to the array any more.
+
+        Inside the iterator of the URLs it does not wait: the batch ends when the iterator has returned.
+        """
         check_generation(self._generation, "batch")
         if not self.closed:
             in_any_case(self._close)
 
     def _close(self) -> None:
-        self._owned.end()
-        self._signal.wake()
+        self._is_closing = True
+        try:
+            self._owned.end()
+        except CallError:  # inside the iterator: `_take()` ends it
+            lib.sdd_batch_cancel(self._handle)
+        else:
+            self._signal.wake()
 
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
-        return self._owned.is_over
+        return self._is_closing or self._owned.is_over
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"

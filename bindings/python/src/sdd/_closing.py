@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ._constants import ERROR_WOULD_DEADLOCK, OK
+from ._errors import call_error
 from ._fork import generation
 from ._loops import to_thread_in_any_case
 from ._native import ffi
@@ -66,12 +68,17 @@ class Owned:
 
     def end(self) -> None:
         """Destroys the object, and waits as that call does. Does nothing in the child of a fork. Can be called again if
-        an exception interrupts it: no handle is used twice, and destroying what is destroyed does nothing."""
-        handle = self._place[0]
+        an exception interrupts it: no handle is used twice, and destroying what is destroyed does nothing.
+
+        Raises CallError where it would wait for itself: the object lives on then, with what it uses."""
+        handle, status = self._place[0], OK
         if handle and self._made_in == generation():
-            self._destroy(handle)
+            status = self._destroy(handle)
+            if status == ERROR_WOULD_DEADLOCK:
+                raise call_error()
         self._place[0] = ffi.NULL
-        self._kept = ()
+        if status == OK:  # otherwise another thread destroys it, and still waits
+            self._kept = ()
 
     def __del__(self) -> None:
         if self._place is not None:
