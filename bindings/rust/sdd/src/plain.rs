@@ -55,13 +55,13 @@ macro_rules! plain_transfer_setters {
             self
         }
 
-        /// Limits the size of the body, in place of the downloader's limit.
+        /// Limits the size of the body, in place of the downloader's limit, which 0 leaves.
         pub fn max_body_bytes(mut self, bytes: u64) -> Self {
             self$(.$transfer)?.plain.c.max_body_bytes = $crate::numbers::clamped(bytes);
             self
         }
 
-        /// Limits the number of redirects that are followed.
+        /// Limits the number of redirects; 0: as the downloader does. `redirects` has none followed.
         pub fn max_redirects(mut self, count: u32) -> Self {
             self$(.$transfer)?.plain.c.max_redirects = $crate::numbers::clamped_i32(count);
             self
@@ -73,7 +73,7 @@ macro_rules! plain_transfer_setters {
             self
         }
 
-        /// Sets the number of transfers for one request, the first included, at most 1000.
+        /// Sets the number of transfers for one request, at most 1000; 0: as the downloader does.
         pub fn max_attempts(mut self, count: u32) -> Self {
             self$(.$transfer)?.plain.c.max_attempts = $crate::numbers::clamped_i32(count);
             self
