@@ -298,6 +298,16 @@ def test_numbers_that_json_does_not_have(crowd: Crowd, tmp_path: Path) -> None:
     assert json.loads(sample, parse_constant=pytest.fail)["number"] == [{"a": None}, {"a": None}, {"a": 1.5}]
 
 
+def test_times_that_python_does_not_have(crowd: Crowd, tmp_path: Path) -> None:
+    when = pa.array([1_600_000_000_123_456_789], pa.timestamp("ns"))
+    table = pa.table({"url": [crowd.url("pic/when/a.jpg")], "caption": ["a"], "number": when})
+    pq.write_table(table, tmp_path / "list.parquet")
+    run(options_for(crowd, tmp_path, [""]))
+    (sample,) = (body for name, body in samples_of(tmp_path / "out" / "00000.tar").items() if name.endswith(".json"))
+    assert json.loads(sample)["number"] == "2020-09-13 12:26:40.123456789"
+    assert pq.read_table(tmp_path / "out" / "00000.parquet").column("number").combine_chunks() == when
+
+
 def test_files_are_durable_before_they_count(crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     durable: list[list[str]] = []
     syncfs = shards._sync_below

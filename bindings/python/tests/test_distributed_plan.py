@@ -48,6 +48,7 @@ def test_options_are_picklable_and_immutable() -> None:
     ({"encode_format": "webp"}, ValueError, "one of jpg, png"),
     ({"output_format": "tfrecord"}, ValueError, "one of files, webdataset, parquet, dummy"),
     ({"encode_quality": 0}, ValueError, "encode_quality is 0; for a JPEG it is 1 to 100"),
+    ({"oom_shard_count": 5000}, ValueError, "oom_shard_count is 5000; it is 1 to 18"),
     ({"skip_reencode": 1}, TypeError, "skip_reencode must be True or False, not 1"),
     ({"save_additional_columns": "caption"}, TypeError, "save_additional_columns must be a list of texts"),
     ({"save_additional_columns": [1]}, TypeError, "save_additional_columns must be a list of texts"),

@@ -34,6 +34,7 @@ _LEAST = {
     "oom_shard_count": 1, "retries": 0, "min_image_size": 0, "max_shard_retry": 0, "max_concurrent_per_host": 1,
     "lanes": 0, "host_lanes": 1, "transform_threads": 1, "max_body_bytes": 1, "look_ahead": 0,
 }  # fmt: skip
+_MOST_DIGITS = 18
 _NUMBERS = {"timeout": 0.0, "max_image_area": 0.0, "max_aspect_ratio": 0.0, "min_host_interval": 0.0}
 _SWITCHES = ("resize_only_if_bigger", "skip_reencode", "disable_all_reencoding", "extract_exif", "keep_orientation",
              "lenient", "error_columns")  # fmt: skip
@@ -164,6 +165,8 @@ class JobOptions:
         for kind in (self.compute_hash, *self.verify_hash[1:]):
             if kind is not None and kind not in _HASHES:
                 raise ValueError(f"{kind!r} is no hash of hashlib, or none of a fixed length")
+        if self.oom_shard_count > _MOST_DIGITS:
+            raise ValueError(f"oom_shard_count is {self.oom_shard_count}; it is 1 to {_MOST_DIGITS}")
         if self.encode_format == "jpg" and not 1 <= self.encode_quality <= 100:
             raise ValueError(f"encode_quality is {self.encode_quality}; for a JPEG it is 1 to 100")
         if self.encode_format == "jpg" and self.resize_mode != "no" and self.image_size > 65500:

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ._arrow import compute
 from ._failures import Failure
 from ._options import JobOptions
 from ._pictures import Picture
@@ -64,6 +65,14 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _values_of(column: pa.ChunkedArray) -> list[Any]:
+    """The values, as texts where Python has none of the kind: nanoseconds, and years after 9999."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):
+        return list(compute.cast(column, pa.string()).to_pylist())
 
 
 def _json_of(row: dict[str, Any]) -> str:
@@ -166,8 +175,12 @@ class ShardWriter:
         table = plan.read_shard(shard)
         self.count = int(table.num_rows)
         self.urls: list[str | None] = table.column("url").to_pylist()
-        self._columns = {name: table.column(name) for name in options.columns}
-        self._values: dict[str, list[Any]] = {name: column.to_pylist() for name, column in self._columns.items()}
+        columns = {name: table.column(name) for name in options.columns}
+        self._values: dict[str, list[Any]] = {name: _values_of(column) for name, column in columns.items()}
+        self._given = {name: columns[name] for name in options.save_additional_columns}
+        """The columns of the output that are those of the list."""
+        if options.caption_col:
+            self._given["caption"] = columns[options.caption_col]
         self._digits, self._first = options.oom_shard_count + plan.digits, shard * 10**plan.digits
         self._rows: list[dict[str, Any] | None] = [None] * self.count
         self._left = self.count
@@ -240,11 +253,7 @@ class ShardWriter:
 
     def _schema(self) -> pa.Schema:
         options = self._options
-        fields: list[tuple[str, pa.DataType]] = [
-            (name, self._columns[name].type) for name in options.save_additional_columns
-        ]
-        if options.caption_col:
-            fields.append(("caption", self._columns[options.caption_col].type))
+        fields: list[tuple[str, pa.DataType]] = [(name, column.type) for name, column in self._given.items()]
         fields += [(name, pa.string()) for name in ("url", "key", "status", "error_message")]
         fields += [(name, pa.int32()) for name in ("width", "height", "original_width", "original_height")]
         if options.extract_exif:
@@ -267,7 +276,10 @@ class ShardWriter:
             made = self._parquet.with_name(self._parquet.name + self._mark)
             schema = self._schema()
             rows = [row or {} for row in self._rows]
-            columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+            columns = [
+                self._given[name] if name in self._given else pa.array([row.get(name) for row in rows], kind)
+                for name, kind in zip(schema.names, schema.types)
+            ]
             pq.write_table(pa.Table.from_arrays(columns, schema=schema), made)
             _sync(made)
             made.rename(self._parquet)
