@@ -34,7 +34,8 @@ pub struct Progress {
 ///
 /// They run on the callback thread of the downloader, one at a time, and must be quick: other requests wait for them.
 /// If one panics, it is cancelled, no other closure of the request is called, and the request ends with
-/// [`Error::Panicked`].
+/// [`Error::Panicked`]. A closure that calls [`Downloader::dispatch`](crate::Downloader::dispatch) is not told of what
+/// that delivers for its own request.
 ///
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
