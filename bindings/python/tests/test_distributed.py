@@ -35,7 +35,7 @@ from sdd.distributed import (  # noqa: E402
     make_plan,
     report_of,
 )
-from sdd.distributed import _shards as shards  # noqa: E402
+from sdd.distributed import _disk  # noqa: E402
 from sdd.distributed._exif import exif_json  # noqa: E402
 from sdd.distributed._process import downloader_of_process  # noqa: E402
 
@@ -310,17 +310,19 @@ def test_times_that_python_does_not_have(crowd: Crowd, tmp_path: Path) -> None:
 
 def test_files_are_durable_before_they_count(crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     durable: list[list[str]] = []
-    syncfs = shards._sync_below
+    syncfs = _disk.sync_below
 
     def sync(path: Path) -> None:
         assert not [name for name in os.listdir(path.parent) if name.endswith(".json")]
         durable.append(sorted(os.listdir(path)))
         syncfs(path)
 
-    monkeypatch.setattr(shards, "_sync_below", sync)
+    monkeypatch.setattr(_disk, "sync_below", sync)
     options = options_for(crowd, tmp_path, [crowd.url("pic/durable/a.jpg")], output_format="files")
     run(options)
-    assert durable == [sorted(os.listdir(tmp_path / "out" / "00000"))] and len(durable[0]) == 3
+    plan, shard = durable
+    assert plan == ["0.parquet", "plan.json"]
+    assert shard == sorted(os.listdir(tmp_path / "out" / "00000")) and len(shard) == 3
 
 
 def test_an_error_of_the_disk_leaves_nothing_and_can_be_repeated(crowd: Crowd, tmp_path: Path) -> None:

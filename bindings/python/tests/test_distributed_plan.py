@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import math
 import pickle
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
 from sdd.distributed import JobOptions, Plan, PlanMismatch, ShardWorker, load_plan, make_plan  # noqa: E402
+from sdd.distributed import _lists, _plan  # noqa: E402
 from sdd.distributed._hosts import hosts_of  # noqa: E402
+from sdd.distributed._plan import _Spool  # noqa: E402
 
 # ---- options
 
@@ -143,6 +147,31 @@ def test_a_host_is_in_one_lane_and_spread_over_its_shards(tmp_path: Path) -> Non
     totals = [sum(map(len, shards)) for shards in lanes.values()]
     assert totals == sorted(totals, reverse=True) and totals[0] == 300 and min(totals) > 200
     assert [number for lane in plan.lanes for number in plan.shards_of(lane)] == list(plan.shards)
+
+
+def test_texts_of_a_lane_may_be_longer_than_a_column_of_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than 2 GiB have large types while they are sorted; what is in memory is limited by its size as well."""
+    options = options_of(tmp_path, many_urls(), number_sample_per_shard=50, lanes=4)
+    plan = make_plan(options)
+    whole = [plan.read_shard(shard) for shard in plan.shards]
+    read_lane, read_list, seen = _Spool.read, _lists.read, set()
+
+    def tables(*given: Any) -> Iterator[pa.Table]:
+        for table in read_list(*given):
+            yield from (table.slice(begin, 100) for begin in range(0, 1000, 100))
+
+    def look(spool: _Spool, lane: int) -> pa.Table:
+        table = read_lane(spool, lane)
+        seen.add((len(spool._files), table.schema.field("url").type))
+        return table
+
+    monkeypatch.setattr(_lists, "read", tables)
+    monkeypatch.setattr(_Spool, "read", look)
+    monkeypatch.setattr(_plan, "_SPOOL_BYTES", 1)
+    plan = make_plan(dataclasses.replace(options, output_folder=str(tmp_path / "parts")))
+    assert seen == {(10, pa.large_string())}
+    assert [plan.read_shard(shard) for shard in plan.shards] == whole
+    assert whole[0].schema.field("url").type == pa.string()
 
 
 def test_a_large_host_is_split_if_that_is_allowed(tmp_path: Path) -> None:

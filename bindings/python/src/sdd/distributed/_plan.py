@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .._downloader import Downloader
-from . import _lists
+from . import _disk, _lists
 from ._arrow import compute
 from ._hosts import HostCounts, Placing, hosts_of
 from ._options import JobOptions
@@ -28,6 +28,10 @@ _FILE = "plan.json"
 _VERSION = 1
 _SPOOL_ROWS = 1 << 20
 """Rows that are in memory at a time while the list is distributed."""
+_SPOOL_BYTES = 1 << 30
+_LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+"""Types of columns whose texts may have more than 2 GiB together, as those of a lane may."""
+_SMALL = {large: small for small, large in _LARGE.items()}
 _LANE, _PLACE = "__lane", "__place"
 
 
@@ -143,7 +147,9 @@ def make_plan(options: JobOptions) -> Plan:
         _write_plan(options, files, identity, made)
         if not (plan / _FILE).exists():  # what is left of one that was being removed
             shutil.rmtree(plan, ignore_errors=True)
+        _disk.sync_below(made)
         made.rename(plan)
+        _disk.sync(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return load_plan(options)
@@ -208,13 +214,19 @@ def _write_plan(options: JobOptions, files: list[Path], identity: list[list[Any]
 
 def _write_lane(table: pa.Table, size: int, first: int, folder: Path) -> int:
     """Cuts the rows of a lane, in the order of their places, into shards of equal length. Returns the next number."""
-    table = table.take(compute.sort_indices(table, sort_keys=[(_PLACE, "ascending")])).drop_columns([_LANE, _PLACE])
+    order = compute.sort_indices(table, sort_keys=[(_PLACE, "ascending")])
+    table = table.drop_columns([_LANE, _PLACE]).combine_chunks()  # so that taking a part of it copies that part alone
     rows = int(table.num_rows)
     shards = math.ceil(rows / size)
     for number in range(shards):
         begin, end = rows * number // shards, rows * (number + 1) // shards
-        pq.write_table(table.slice(begin, end - begin), folder / f"{first + number}.parquet", compression="zstd")
+        part = _with_types(table.take(order.slice(begin, end - begin)), _SMALL)
+        pq.write_table(part, folder / f"{first + number}.parquet", compression="zstd")
     return first + shards
+
+
+def _with_types(table: pa.Table, types: dict[pa.DataType, pa.DataType]) -> pa.Table:
+    return table.cast(pa.schema([field.with_type(types.get(field.type, field.type)) for field in table.schema]))
 
 
 class _Spool:
@@ -223,7 +235,7 @@ class _Spool:
     def __init__(self, folder: Path, lanes: int) -> None:
         self._folder, self._lanes = folder, lanes
         self._tables: list[pa.Table] = []
-        self._rows = 0
+        self._rows = self._bytes = 0
         self._sizes = [0] * lanes
         self._files: list[Any] = []
 
@@ -234,14 +246,15 @@ class _Spool:
         self._files.clear()
 
     def add(self, table: pa.Table) -> None:
-        self._tables.append(table)
+        self._tables.append(_with_types(table, _LARGE))
         self._rows += table.num_rows
-        if self._rows >= _SPOOL_ROWS:
+        self._bytes += table.nbytes
+        if self._rows >= _SPOOL_ROWS or self._bytes >= _SPOOL_BYTES:
             self._write()
 
     def _write(self) -> None:
         table = pa.concat_tables(self._tables, promote_options="permissive").combine_chunks()
-        self._tables, self._rows = [], 0
+        self._tables, self._rows, self._bytes = [], 0, 0
         table = table.take(compute.sort_indices(table, sort_keys=[(_LANE, "ascending")])).combine_chunks()
         sizes = {entry["values"]: entry["counts"] for entry in compute.value_counts(table.column(_LANE)).to_pylist()}
         file = self._folder / f"{len(self._files)}.arrow"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import math
 import os
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from . import _disk
 from ._arrow import compute
 from ._failures import Failure
 from ._options import JobOptions
@@ -28,7 +28,6 @@ from ._report import FailureCounts, ShardReport
 _RECORD = 10240
 """tar pads to whole records of this size."""
 _MARK = ".tmp-"
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def shard_name(shard: int, options: JobOptions) -> str:
@@ -91,25 +90,6 @@ def _finite(value: Any) -> Any:
     return {name: _finite(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def _sync(path: Path) -> None:
-    """Makes a file or folder durable, so that a shard is also whole after a crash of the machine."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync_below(path: Path) -> None:
-    """Makes all files in a folder durable, by one call."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        if _libc.syncfs(descriptor) != 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
-    finally:
-        os.close(descriptor)
-
-
 class _Samples(ABC):
     """Where the pictures of a shard go."""
 
@@ -123,7 +103,7 @@ class _Samples(ABC):
         """Completes the file; `commit()` follows."""
 
     def commit(self) -> None:
-        _sync(self.made)
+        _disk.sync(self.made)
         _remove(self.final)
         self.made.rename(self.final)
 
@@ -164,7 +144,7 @@ class _Files(_Samples):
         (self.made / name).write_bytes(data)
 
     def finish(self) -> None:
-        _sync_below(self.made)
+        _disk.sync_below(self.made)
 
 
 class ShardWriter:
@@ -281,7 +261,7 @@ class ShardWriter:
                 for name, kind in zip(schema.names, schema.types)
             ]
             pq.write_table(pa.Table.from_arrays(columns, schema=schema), made)
-            _sync(made)
+            _disk.sync(made)
             made.rename(self._parquet)
         end, counts = time.time(), self._failures
         report = ShardReport(
@@ -292,9 +272,9 @@ class ShardWriter:
         stats = stats_file(self._shard, self._options)
         made = stats.with_name(stats.name + self._mark)
         made.write_text(report.to_json())
-        _sync(made)
+        _disk.sync(made)
         made.rename(stats)
-        _sync(stats.parent)
+        _disk.sync(stats.parent)
         return report
 
     def discard(self) -> None:
