@@ -194,14 +194,14 @@ def _write_plan(options: JobOptions, files: list[Path], identity: list[list[Any]
     placing = Placing(counts.counts, lanes, options.host_lanes)
     spool = folder / "spool"
     spool.mkdir()
-    with _Spool(spool, lanes) as spooled:
-        for table in _lists.read(options, files, options.columns):
-            of_rows, places = placing.place(hosts_of(table.column("url")).to_pylist())
-            table = table.append_column(_LANE, pa.array(of_rows, pa.int32()))
-            spooled.add(table.append_column(_PLACE, pa.array(places, pa.float64())))
-        first_shards = [0]
-        for lane in spooled.lanes_by_size():
-            first_shards.append(_write_lane(spooled.read(lane), size, first_shards[-1], folder))
+    spooled = _Spool(spool, lanes)
+    for table in _lists.read(options, files, options.columns):
+        of_rows, places = placing.place(hosts_of(table.column("url")).to_pylist())
+        table = table.append_column(_LANE, pa.array(of_rows, pa.int32()))
+        spooled.add(table.append_column(_PLACE, pa.array(places, pa.float64())))
+    first_shards = [0]
+    for lane in spooled.lanes_by_size():
+        first_shards.append(_write_lane(spooled.read(lane), size, first_shards[-1], folder))
     shutil.rmtree(spool)
     if first_shards[-1] > 10**options.oom_shard_count:
         raise ValueError(f"there are {first_shards[-1]} shards; raise oom_shard_count or number_sample_per_shard")
@@ -237,13 +237,7 @@ class _Spool:
         self._tables: list[pa.Table] = []
         self._rows = self._bytes = 0
         self._sizes = [0] * lanes
-        self._files: list[Any] = []
-
-    def __enter__(self) -> _Spool:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._files.clear()
+        self._files: list[str] = []
 
     def add(self, table: pa.Table) -> None:
         self._tables.append(_with_types(table, _LARGE))
@@ -257,8 +251,8 @@ class _Spool:
         self._tables, self._rows, self._bytes = [], 0, 0
         table = table.take(compute.sort_indices(table, sort_keys=[(_LANE, "ascending")])).combine_chunks()
         sizes = {entry["values"]: entry["counts"] for entry in compute.value_counts(table.column(_LANE)).to_pylist()}
-        file = self._folder / f"{len(self._files)}.arrow"
-        with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
+        file = str(self._folder / f"{len(self._files)}.arrow")
+        with pa.OSFile(file, "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
             begin = 0
             for lane in range(self._lanes):
                 length = sizes.get(lane, 0)
@@ -266,7 +260,7 @@ class _Spool:
                 part = table.slice(begin, length)
                 writer.write_batch(part.to_batches()[0] if length else _empty(table.schema))
                 begin += length
-        self._files.append(pa.ipc.open_file(pa.memory_map(str(file))))
+        self._files.append(file)
 
     def lanes_by_size(self) -> list[int]:
         """The lanes that have rows, the longest first."""
@@ -275,8 +269,11 @@ class _Spool:
         return sorted((lane for lane in range(self._lanes) if self._sizes[lane]), key=lambda lane: -self._sizes[lane])
 
     def read(self, lane: int) -> pa.Table:
-        batches = [pa.Table.from_batches([file.get_batch(lane)]) for file in self._files]
-        return pa.concat_tables(batches, promote_options="permissive")
+        tables = []
+        for file in self._files:  # of thousands, none stays open: the memory does without
+            with pa.memory_map(file) as mapped:
+                tables.append(pa.Table.from_batches([pa.ipc.open_file(mapped).get_batch(lane)]))
+        return pa.concat_tables(tables, promote_options="permissive")
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
