@@ -10,6 +10,7 @@ import os
 import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -372,6 +373,14 @@ def test_a_plan_goes_on_or_belongs_to_another_job(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "_plan.tmp-left", "other.tar"] or (
         sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "other.tar"]
     )
+
+
+def test_of_several_drivers_one_makes_the_plan(tmp_path: Path) -> None:
+    options = options_of(tmp_path, many_urls())
+    with ThreadPoolExecutor(8) as pool:
+        plans = list(pool.map(make_plan, [options] * 8))
+    assert plans == [load_plan(options)] * 8
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["_plan"]
 
 
 def test_a_removal_that_is_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

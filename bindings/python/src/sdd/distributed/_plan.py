@@ -79,14 +79,20 @@ class Plan:
     @contextlib.contextmanager
     def locked(self, lane: int) -> Iterator[None]:
         """Waits until no other process works on the lane. The lock of a killed process is free."""
-        file = os.open(self.folder / _FOLDER / f"lane-{lane}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            # Without locks, as on some network file systems, an engine must not run a lane twice at a time.
-            with contextlib.suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX)
+        with _locked(self.folder / _FOLDER / f"lane-{lane}.lock", os.O_RDWR | os.O_CREAT):
             yield
-        finally:
-            os.close(file)
+
+
+@contextlib.contextmanager
+def _locked(path: Path, flags: int) -> Iterator[None]:
+    file = os.open(path, flags | os.O_CLOEXEC, 0o666)
+    try:
+        # Without locks, as on some network file systems, an engine must not run a lane twice at a time.
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def _content(folder: Path) -> dict[str, Any]:
@@ -128,17 +134,24 @@ def make_plan(options: JobOptions) -> Plan:
     Downloader(**options.downloader_options()).close()  # refuses what the workers' would refuse
     files = _lists.files_of(options)
     identity = _lists.identity_of(files)
-    plan = folder / _FOLDER
-    if options.incremental_mode == "overwrite":
-        _remove_output(folder)
-    elif (plan / _FILE).exists():
-        if _content(folder)["list"] != identity:
-            raise PlanMismatch(
-                f"{folder} belongs to a job with another list; use another folder, or incremental_mode='overwrite'"
-            )
-        return load_plan(options)
     folder.mkdir(parents=True, exist_ok=True)
-    _refuse_shards(folder)
+    with _locked(folder, os.O_RDONLY):  # of several drivers at a time, one makes the plan
+        if options.incremental_mode == "overwrite":
+            _remove_output(folder)
+        elif (folder / _FOLDER / _FILE).exists():
+            if _content(folder)["list"] != identity:
+                raise PlanMismatch(
+                    f"{folder} belongs to a job with another list; use another folder, or incremental_mode='overwrite'"
+                )
+            return load_plan(options)
+        _refuse_shards(folder)
+        _make_folder(options, files, identity)
+    return load_plan(options)
+
+
+def _make_folder(options: JobOptions, files: list[Path], identity: list[list[Any]]) -> None:
+    folder = Path(options.output_folder)
+    plan = folder / _FOLDER
     for left in folder.glob(f"{_FOLDER}.tmp-*"):  # of a process that was killed
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}.tmp-", dir=folder))
@@ -152,7 +165,6 @@ def make_plan(options: JobOptions) -> Plan:
         _disk.sync(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    return load_plan(options)
 
 
 def _umask() -> int:
