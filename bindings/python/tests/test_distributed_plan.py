@@ -308,6 +308,25 @@ def test_captions_that_are_no_texts_are_refused(tmp_path: Path) -> None:
                                  input_format=kind, caption_col="caption"))  # fmt: skip
 
 
+def test_a_column_that_few_records_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_lists, "ROWS", 10)
+    records: list[dict[str, str]] = [{"url": f"http://a.test/{number}"} for number in range(40)]
+    records[25]["license"] = "free"
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    options = JobOptions(url_list=str(tmp_path / "a.jsonl"), input_format="jsonl", output_folder=str(tmp_path / "out"),
+                         save_additional_columns=("license",))  # fmt: skip
+    assert make_plan(options).read_shard(0).column("license").to_pylist() == [None] * 25 + ["free"] + [None] * 14
+    with pytest.raises(ValueError, match="a.jsonl has no column 'licence'; it has url"):
+        make_plan(dataclasses.replace(options, output_folder=str(tmp_path / "o"), save_additional_columns=("licence",)))
+
+
+def test_a_long_row_of_csv(tmp_path: Path) -> None:
+    url = "data:image/png;base64," + "A" * (3 << 20)
+    (tmp_path / "a.csv").write_text(f'url\n"{url}"\n')
+    options = JobOptions(url_list=str(tmp_path / "a.csv"), input_format="csv", output_folder=str(tmp_path / "out"))
+    assert urls_of(make_plan(options), 0) == [url]
+
+
 def test_bad_lists(tmp_path: Path) -> None:
     def refused(error: type[Exception], words: str, **given: Any) -> None:
         with pytest.raises(error, match=words):

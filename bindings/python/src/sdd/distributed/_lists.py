@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from ._options import JobOptions
 
 ROWS = 65536
-"""Most rows of a table of the stream, except those of CSV, which have a megabyte or so."""
+"""Most rows of a table of the stream, except those of CSV, which have so many bytes:"""
+_MOST_OF_A_ROW = 16 << 20
 _SAMPLE = 65536
 
 
@@ -117,7 +118,8 @@ def _read_csv(
     parse = pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=delimiter == ",")
     # The types of the others are guessed by the first rows: of a caption "007" that would make a number.
     convert = pyarrow.csv.ConvertOptions(column_types={name: pa.string() for name in texts})
-    with _open(file) as stream, pyarrow.csv.open_csv(stream, parse_options=parse, convert_options=convert) as reader:
+    read = pyarrow.csv.ReadOptions(block_size=_MOST_OF_A_ROW)
+    with _open(file) as stream, pyarrow.csv.open_csv(stream, read, parse, convert) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -155,12 +157,15 @@ def _read_json(file: Path, columns: tuple[str, ...], texts: tuple[str, ...]) -> 
 def _tables(
     records: Iterable[dict[str, Any]], columns: tuple[str, ...], texts: tuple[str, ...]
 ) -> Iterator[pa.Table]:
+    seen: set[str] = set()
+    chunk: list[dict[str, Any]] = []
     for chunk in _chunks(records):
-        names = set().union(*chunk)
+        seen.update(*chunk)
         for record in chunk:
             record.update((name, _as_text(record[name])) for name in texts if name in record)
-        yield pa.table({name: _column(name, [record.get(name) for record in chunk])
-                        for name in columns if name in names})  # fmt: skip
+        yield pa.table({name: _column(name, [record.get(name) for record in chunk]) for name in columns})
+    if chunk and not seen.issuperset(columns):  # the caller says which one is missing
+        yield pa.table({name: pa.nulls(0) for name in columns if name in seen})
 
 
 def _column(name: str, values: list[Any]) -> pa.Array:
