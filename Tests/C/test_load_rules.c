@@ -1,5 +1,5 @@
-/* Rules for what loads store and deliver, which are the same for every source of a picture: rows B6, B9, B19, B31, I4,
-   M20, Z12. */
+/* Rules for what loads store and deliver, which are the same for every source of a picture: rows B6, B9, B15, B19, B31,
+   I4, M20, Z12. */
 #include "loads.h"
 
 #define PICTURE "jpeg/baseline-444.jpg" /* 37 x 29 */
@@ -253,6 +253,49 @@ CASE(z12_only_the_whole_picture_is_stored)
     for (int i = 0; i < 2; i++) load_from(&l, &request, SDD_ORIGIN_NETWORK);
     load(&l, &r, refused, 0);
     CHECK_EQUAL(r.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+}
+
+/* Whether two images have the same pixels, in all planes; rows may have different lengths. */
+static int same_planes(sdd_image *a, sdd_image *b)
+{
+    static const int bytes[] = { 0, 4, 4, 4, 4, 3, 1, 8, 8, 1 }; /* of a pixel, by format */
+    const sdd_pixel_format format = sdd_image_pixel_format(a);
+    const int rows = sdd_image_height(a) * (format == SDD_PIXEL_FORMAT_RGB8_PLANAR ? 3 : 1);
+    CHECK(format > 0 && format == sdd_image_pixel_format(b));
+    CHECK(sdd_image_width(a) == sdd_image_width(b) && sdd_image_height(a) == sdd_image_height(b));
+    for (int y = 0; y < rows; y++)
+        if (memcmp(sdd_image_pixels(a) + (size_t)y * sdd_image_stride(a),
+                   sdd_image_pixels(b) + (size_t)y * sdd_image_stride(b),
+                   (size_t)sdd_image_width(a) * (size_t)bytes[format]) != 0)
+            return 0;
+    return 1;
+}
+
+/* A transformed picture has rows as the decode options say, in every format. */
+CASE(b15_transforms_and_rows_that_are_aligned)
+{
+    OWNED_LOADER l = open_loader();
+    sdd_transform flip = SDD_TRANSFORM_INIT;
+    flip.kind = SDD_TRANSFORM_FLIP;
+    flip.flip = SDD_FLIP_HORIZONTAL;
+    for (int format = SDD_PIXEL_FORMAT_RGBA8; format <= SDD_PIXEL_FORMAT_RGB8_PLANAR; format++) {
+        OWNED_RECORD r = RECORD_INIT;
+        OWNED_RECORD plain = RECORD_INIT;
+        OWNED_IMAGE flipped = NULL;
+        sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+        sdd_load_request request = record_load(&plain, at("/file/" PICTURE), 0);
+        decode.pixel_format = format;
+        request.decode = &decode;
+        load_as(&l, &plain, &request);
+        CHECK_STATUS(sdd_image_transform(plain.image, &flip, 1, &flipped), SDD_OK);
+        decode.row_alignment = 64;
+        request = record_load(&r, at("/file/" PICTURE), 0);
+        request.decode = &decode;
+        request.transforms = &flip;
+        request.transform_count = 1;
+        load_as(&l, &r, &request);
+        CHECK(sdd_image_stride(r.image) % 64 == 0 && same_planes(r.image, flipped));
+    }
 }
 
 int main(void) { return run_cases(); }

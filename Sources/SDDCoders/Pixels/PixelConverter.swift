@@ -28,12 +28,8 @@ struct PixelConverter {
     /// - Throws: if there is no memory.
     func make() throws(CoderError) -> PixelBuffer {
         let isOfFormat = turn.isNone && format == source.format
-        if isOfFormat && memory == source.memory { return source }
+        if isOfFormat { return memory == source.memory ? source : try source.copy(in: memory) }
         let made = try PixelBuffer.make(width: turn.width, height: turn.height, format, in: memory)
-        if isOfFormat {
-            made.copyRows(source.height, of: source)
-            return made
-        }
         let fill = PixelFill(source.format, to: made, background: background)
         // A rotation by a quarter turn goes down columns, so it works in tiles to stay within few cache lines.
         let side = turn.isNone ? max(made.width, made.height) : 32
