@@ -129,6 +129,17 @@ __attribute__((noinline)) static void create(sddj_decoder *d)
     d->jpeg.src = &d->source;
 }
 
+/* libjpeg-turbo 3 reads lossless pictures, which it cannot scale; older ones refuse them. Instead of blocks they have
+   single pixels. Their scan headers prove nothing: others may have the same numbers, which libjpeg ignores there. */
+static bool is_lossless(const struct jpeg_decompress_struct *jpeg)
+{
+#if JPEG_LIB_VERSION >= 70
+    return jpeg->min_DCT_v_scaled_size < DCTSIZE;
+#else
+    return jpeg->min_DCT_scaled_size < DCTSIZE;
+#endif
+}
+
 /* Returns false if more bytes are needed. */
 __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *header)
 {
@@ -137,8 +148,7 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
 
     /* Whether libjpeg supports these depends on how the system's library was built. */
     if (jpeg->data_precision != 8) sddj_leave(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
-    /* libjpeg-turbo 3 reads lossless pictures, which it cannot scale; older ones refuse them. */
-    if (!jpeg->progressive_mode && jpeg->Se == 0) sddj_leave(d, SDDJ_UNSUPPORTED, "a lossless JPEG");
+    if (is_lossless(jpeg)) sddj_leave(d, SDDJ_UNSUPPORTED, "a lossless JPEG");
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
         sddj_leave(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
     }

@@ -1,6 +1,6 @@
 /* Decode options: pixel formats, orientation, background; by request and by downloader. */
 #include "record.h"
-#include "server.h"
+#include "pixels.h"
 
 /* Compares pixels with a file beside facts/orientation.png, which is 13 x 19 when upright. */
 static void check_pixels(sdd_image *image, const char *name, size_t header)
@@ -194,6 +194,26 @@ CASE(o9_x44_pixels_are_decoded_when_they_are_asked_for)
     CHECK_STATUS(sdd_image_decode_pixels(r.image), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(last_detail() == SDD_DETAIL_IMAGE_CORRUPT || last_detail() == SDD_DETAIL_IMAGE_TRUNCATED);
     CHECK_STATUS(sdd_image_decode_pixels(NULL), SDD_ERROR_INVALID_ARGUMENT);
+}
+
+/* A JPEG whose frame is sequential is decoded as one, whatever numbers its scan has: libjpeg and browsers ignore them.
+   Those of a lossless JPEG, which is of another kind of frame, may be the same. */
+CASE(x39_the_numbers_of_a_sequential_scan)
+{
+    static const uint8_t numbers[][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 5, 0 }, { 0, 255, 0 }, { 0, 63, 0x11 } };
+    size_t size;
+    uint8_t *bytes = fixture("jpeg/baseline-420.jpg", &size);
+    OWNED_IMAGE expected = NULL;
+    CHECK_STATUS(sdd_image_decode(bytes, size, NULL, &expected), SDD_OK);
+    uint8_t *scan = bytes;
+    while (scan[0] != 0xff || scan[1] != 0xda) scan++;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        OWNED_IMAGE image = NULL;
+        memcpy(scan + scan[3] - 1, numbers[i], 3); /* the last bytes of the header */
+        CHECK_STATUS(sdd_image_decode(bytes, size, NULL, &image), SDD_OK);
+        CHECK(same_rows(image, expected, sdd_image_height(expected)));
+    }
+    free(bytes);
 }
 
 int main(void) { return run_cases(); }
