@@ -36,6 +36,14 @@ CASE(pixels_have_rows_and_planes)
     const sdd::pixel_view shorter{ view.bytes.first(22), 3, 2, 4, SDD_PIXEL_FORMAT_RGB8_PLANAR };
     CHECK_STATUS(sdd::image::create(shorter).status(), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd::image::create({}).status(), SDD_ERROR_INVALID_ARGUMENT);
+    // A stride of 0, which a view has that says nothing of it: rows without padding.
+    sdd::pixel_view packed{ view.bytes.first(17), 3, 2, 0, SDD_PIXEL_FORMAT_RGB8_PLANAR };
+    CHECK_EQUAL(packed.needed(), 18);
+    CHECK_STATUS(sdd::image::create(packed).status(), SDD_ERROR_INVALID_ARGUMENT);
+    packed.bytes = view.bytes.first(18);
+    CHECK(packed.row(1, 2).data() == planar + 15 && packed.at(1, 1, 2)[0] == planar[16]);
+    const sdd::image unpadded = sdd::image::create(packed).value();
+    CHECK(std::memcmp(unpadded.pixels().bytes.data(), planar, 18) == 0);
     for (const sdd_pixel_format format : { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGB8,
                                   SDD_PIXEL_FORMAT_GREY8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED }) {
         sdd::decode_options options;

@@ -36,7 +36,7 @@ struct pixel_view {
     byte_view bytes; /* all rows of all planes, the top row first; the last one may lack padding */
     int32_t width = 0;
     int32_t height = 0;
-    std::size_t stride = 0; /* bytes from the start of one row to the start of the next */
+    std::size_t stride = 0; /* bytes from the start of one row to the next; 0: without padding */
     sdd_pixel_format format = 0;
 
     bool empty() const noexcept { return bytes.empty(); }
@@ -45,8 +45,7 @@ struct pixel_view {
     byte_view row(int32_t y, int32_t plane = 0) const noexcept {
         const auto rows = static_cast<std::size_t>(plane) * static_cast<std::size_t>(height) +
                           static_cast<std::size_t>(y);
-        return bytes.subspan(rows * stride,
-                             static_cast<std::size_t>(width) * bytes_per_pixel(format));
+        return bytes.subspan(rows * step(), row_bytes());
     }
     /** The bytes of one pixel in its row. */
     byte_view at(int32_t x, int32_t y, int32_t plane = 0) const noexcept {
@@ -57,9 +56,14 @@ struct pixel_view {
     std::size_t needed() const noexcept {
         const std::size_t planes = format == SDD_PIXEL_FORMAT_RGB8_PLANAR ? 3 : 1;
         if (width <= 0 || height <= 0) return 0;
-        return (planes * static_cast<std::size_t>(height) - 1) * stride +
-               static_cast<std::size_t>(width) * bytes_per_pixel(format);
+        return (planes * static_cast<std::size_t>(height) - 1) * step() + row_bytes();
     }
+
+private:
+    std::size_t row_bytes() const noexcept {
+        return static_cast<std::size_t>(width) * bytes_per_pixel(format);
+    }
+    std::size_t step() const noexcept { return stride != 0 ? stride : row_bytes(); }
 };
 
 /**
