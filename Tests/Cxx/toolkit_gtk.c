@@ -283,6 +283,8 @@ static void a_failure_is_shown(void)
     error = sdd_gtk_paintable_get_error(sdd_gtk_picture_get_paintable(picture));
     CHECK(error->domain == SDD_GTK_ERROR && error->code == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK(strstr(error->message, "404") != NULL);
+    sdd_gtk_picture_set_url(picture, sdd_gtk_picture_get_url(picture)); /* tries again */
+    CHECK_EQUAL(sdd_gtk_picture_get_state(picture), SDD_GTK_LOADING);
     sdd_gtk_picture_set_url(picture, at("/file/plain.png"));
     RUN_UNTIL(sdd_gtk_picture_get_state(picture) == SDD_GTK_LOADED);
     CHECK(!gtk_widget_has_css_class(GTK_WIDGET(picture), "failed"));

@@ -262,6 +262,19 @@ void a_wish_has_settings_of_a_request()
     picture.start(wanted);
     run_until([&] { return picture.state() != sdd::qt::state::loading; });
     CHECK_STATUS(picture.error()->status(), SDD_ERROR_NOT_CACHED);
+    // A picture that was there is not, once a request for it was refused.
+    wanted.request.options = 0;
+    picture.start(wanted);
+    run_until([&] { return picture.state() == sdd::qt::state::loaded; });
+    wanted.request.transforms = { sdd::transform::crop(0, 0, 0, 0) };
+    picture.start(wanted);
+    CHECK(picture.state() == sdd::qt::state::failed && picture.image().isNull());
+    wanted.request.transforms.clear();
+    wanted.request.options = SDD_OPTION_FROM_CACHE_ONLY;
+    picture.start(wanted);
+    CHECK(picture.state() == sdd::qt::state::loading);
+    run_until([&] { return picture.state() != sdd::qt::state::loading; });
+    CHECK(picture.state() == sdd::qt::state::failed && picture.image().isNull());
     run_until_idle();
 }
 

@@ -144,6 +144,7 @@ static void sdd_gtk_paintable_fail_(SddGtkPaintable *self, GError *error)
 {
     g_clear_error(&self->error);
     self->error = error;
+    self->is_whole = FALSE;
     sdd_gtk_paintable_show_(self, NULL);
     sdd_gtk_paintable_set_state_(self, SDD_GTK_FAILED);
 }

@@ -197,10 +197,13 @@ void sdd_gtk_picture_set_loader(SddGtkPicture *self, sdd_loader *loader)
 
 void sdd_gtk_picture_set_url(SddGtkPicture *self, const char *url)
 {
+    char *before;
+
     g_return_if_fail(SDD_GTK_IS_PICTURE(self));
-    if (g_strcmp0(url, self->url) == 0 && sdd_gtk_picture_get_state(self) != SDD_GTK_FAILED) return;
-    g_free(self->url);
+    before = self->url; /* which may be what is given, to try it again */
+    if (g_strcmp0(url, before) == 0 && sdd_gtk_picture_get_state(self) != SDD_GTK_FAILED) return;
     self->url = g_strdup(url);
+    g_free(before);
     sdd_gtk_paintable_load(self->paintable, NULL, 0, 0, self->fit); /* cancels */
     sdd_gtk_picture_changed_(self);
     g_object_notify_by_pspec(G_OBJECT(self), sdd_gtk_picture_properties_[SDD_GTK_PICTURE_URL_]);

@@ -304,7 +304,7 @@ private:
         is_placeholder_ = is_placeholder && !next.isNull();
     }
     void fail(sdd::error reason) {
-        show({});
+        show({}), is_whole_ = false;
         error_ = std::move(reason);
         change(state::failed);
     }
