@@ -25,6 +25,7 @@ CASE(b15_pixels_move_as_pillow_moves_them)
         { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90), "rotate-90", "rotate(90)" },
         { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 180), "rotate-180", "rotate(180)" },
         { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 270), "rotate-270", "rotate(270)" },
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 180, .keep_size = 1), "rotate-180", "rotate(180,keep)" },
         { T(.kind = SDD_TRANSFORM_CROP, .x = 3, .y = 2, .width = 5, .height = 4), "crop", "crop(3,2,5,4)" },
         { T(.kind = SDD_TRANSFORM_RESIZE, .width = 13, .height = 99), "picture", "resize(13,99,inside)" },
     };
@@ -71,6 +72,26 @@ CASE(b15_sizes_and_corners)
     sdd_image_release(made);
     CHECK_STATUS(sdd_transform_key(list, 3, key, sizeof key, NULL), SDD_OK);
     CHECK_TEXT(key, "resize(4,4,fill)-round(2,15)-round(1000000,8)");
+}
+
+/* Also with keep_size, where nothing is cut off: colours under transparent pixels stay, and so does the format. */
+CASE(b15_quarter_turns_only_move_pixels)
+{
+    static const uint8_t square[4 * 4] = { 1, 2, 3, 0, 4, 5, 6, 255, 7, 8, 9, 0, 10, 11, 12, 255 };
+    static const uint8_t turned[4 * 4] = { 7, 8, 9, 0, 1, 2, 3, 0, 10, 11, 12, 255, 4, 5, 6, 255 };
+    const sdd_transform quarter = T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90, .keep_size = 1);
+    const sdd_transform half = T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 180, .keep_size = 1);
+    OWNED_IMAGE image = NULL;
+    OWNED_IMAGE planes = NULL;
+    CHECK_STATUS(sdd_image_create(2, 2, SDD_PIXEL_FORMAT_RGBA8, square, 0, &image), SDD_OK);
+    CHECK_STATUS(sdd_image_create(3, 1, SDD_PIXEL_FORMAT_RGB8_PLANAR, square, 0, &planes), SDD_OK);
+    OWNED_IMAGE made = transformed(image, &quarter, 1);
+    CHECK(memcmp(sdd_image_pixels(made), turned, sizeof turned) == 0);
+    OWNED_IMAGE opposite = transformed(planes, &half, 1);
+    CHECK_EQUAL(sdd_image_pixel_format(opposite), SDD_PIXEL_FORMAT_RGB8_PLANAR);
+    CHECK(memcmp(sdd_image_pixels(opposite), "\3\2\1\5\4\0\7\xff\6", 9) == 0);
+    OWNED_IMAGE cut = transformed(planes, &quarter, 1); /* two of its pixels are outside */
+    CHECK_EQUAL(sdd_image_pixel_format(cut), SDD_PIXEL_FORMAT_RGBA8);
 }
 
 /* What the Swift tests show of pixels is here shown of the fields: each reaches its transform. */

@@ -292,7 +292,8 @@ SDD_ENUM(sdd_transform_kind) {
     SDD_TRANSFORM_CROP = 2,
     SDD_TRANSFORM_FLIP = 3,   /* flip: SDD_FLIP_ bits. "flip(horizontal)"; "vertical", "both" */
     /* degrees, keep_size: turns clockwise. What the picture does not reach is transparent, with
-       soft edges; quarter turns only move pixels. "rotate(90)"; "rotate(12.5,keep)". */
+       soft edges; quarter turns that cut nothing off only move pixels. "rotate(90)";
+       "rotate(12.5,keep)". */
     SDD_TRANSFORM_ROTATE = 4,
     /* radius, corners: makes the outside of quarter circles transparent, with soft edges.
        "round(8,15)": the radius and the corner bits. */
@@ -386,8 +387,8 @@ typedef struct sdd_transform {
  * on the calling thread.
  *
  * The image itself never changes; if the transforms have no effect, `out` is `image` with one more
- * reference. The result keeps its format and pixel format (round corners, and rotations by other
- * than quarter turns, of a format without alpha give RGBA8), and has no sdd_image_bytes().
+ * reference. The result keeps its format and pixel format (of a format without alpha, round corners
+ * and rotations that do more than move pixels give RGBA8), and has no sdd_image_bytes().
  *
  * @param image Borrowed for the call.
  * @param list An array of count records, copied. The struct_size of the first is the size of each.
