@@ -85,11 +85,12 @@ typedef int32_t sdd_damage_mode;
 SDD_ENUM(sdd_damage_mode) {
     SDD_DAMAGE_REFUSE = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
     /* What there is of the picture is decoded. sdd_image_info.good_rows are the rows above the
-       damage. Below it, a JPEG goes on as libjpeg does, up to where its data ends, and a JPEG in
-       several scans has what there is of all of them; a PNG has zero bytes. What a coder decodes
-       has the rows and the frames that the coder still gives: of a cut AVIF that is a grid those of
-       its tiles, but nothing of one in one piece, nor of a HEIF. If there is nothing, it is an
-       error. */
+       damage; a wrong checksum is seen at the end of its chunk, so that the rows of that chunk
+       count, although they may be spoilt. Below it, a JPEG goes on as libjpeg does, up to where its
+       data ends, and a JPEG in several scans has what there is of all of them; a PNG has zero
+       bytes. What a coder decodes has the rows and the frames that the coder still gives: of a cut
+       AVIF that is a grid those of its tiles, but nothing of one in one piece, nor of a HEIF. If
+       there is nothing, it is an error. */
     SDD_DAMAGE_KEEP_REST = 1
 };
 

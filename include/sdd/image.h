@@ -142,8 +142,7 @@ SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE ima
  * NULL and 0.
  *
  * @param image Borrowed.
- * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA, again on each call; SDD_ERROR_INVALID_ARGUMENT for
- *     NULL.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA, again on each call; SDD_ERROR_INVALID_ARGUMENT.
  * Thread: any; of several threads that call at once, one decodes. In the child of a fork only
  *     pixels decoded before the fork are there.
  */
@@ -332,11 +331,12 @@ SDD_API sdd_image_format sdd_image_sniff(const void *SDD_NULLABLE bytes, size_t 
 
 /**
  * Returns how long a frame is to be shown, in microseconds, rounded down. The value is that of the
- * file, which may be 0.
+ * file, which may be 0. Of a picture that a coder decodes, WAITS for the frames up to this one, as
+ * sdd_image_frame() does, unless they have been decoded before.
  *
  * @param image Borrowed.
  * @param index From 0 to sdd_image_info.frame_count - 1.
- * @return 0 also for a still picture, for a frame that does not exist, and for NULL.
+ * @return 0 also for a still picture, for a frame that is damaged or does not exist, and for NULL.
  * Thread: any.
  */
 SDD_API int64_t sdd_image_frame_duration_us(sdd_image *SDD_NULLABLE image, int32_t index);
