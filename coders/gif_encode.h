@@ -44,14 +44,15 @@ static void put_description(struct encoder *encoder, const sdd_coder_frame *fram
     const unsigned char flags = (unsigned char)(1 << 2 | is_clear);
     const unsigned char index[] = { (unsigned char)(is_clear ? table->transparent : 0), 0 };
     const unsigned char shape = (unsigned char)(0x80 | (bits - 1));
-    int64_t delay = (frame->duration_us + 5000) / 10000;
+    const int64_t longest = INT64_C(655350000); /* microseconds */
+    const int64_t shown = frame->duration_us < longest ? frame->duration_us : longest;
     /* The last frame must not shine through. */
     if (is_clear && encoder->control > 0 && !encoder->out.has_failed)
         encoder->out.start[encoder->control] = (unsigned char)((encoder->out.start[encoder->control] & 3) | 2 << 2);
     bytes_put(&encoder->out, "!\xf9\4", 3);
     encoder->control = encoder->out.size;
     bytes_put(&encoder->out, &flags, 1);
-    bytes_put_number(&encoder->out, delay > 65535 ? 65535 : (int)delay);
+    bytes_put_number(&encoder->out, (int)((shown + 5000) / 10000));
     bytes_put(&encoder->out, index, 2);
     bytes_put(&encoder->out, ",\0\0\0\0", 5);
     bytes_put_number(&encoder->out, encoder->width);

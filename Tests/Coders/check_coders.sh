@@ -103,4 +103,21 @@ check_coders() {
         [ "$(stat -c %s "$work/out")" -lt "$(stat -c %s "$fixtures/photo.webp")" ] || fail "webp.c: quality 10 is larger"
         ok "coders/webp.c encodes"
     fi
+    # The longest time that a frame can have, and how long each is then shown.
+    if has_coder gif; then
+        check animate "$work/checked/gif.so" "$fixtures/still.gif" 100 9223372036854775807
+        cp "$work/out" "$work/made.gif"
+        check frames "$work/checked/gif.so" "$work/made.gif"
+        [ "$(tail -n 3 "$work/err" | tr '\n' ' ')" = "655350 655350 655350 " ] || fail "gif.c: other times"
+        ok "coders/gif.c encodes"
+    fi
+    if has_coder webp; then
+        check animate "$work/checked/webp.so" "$fixtures/photo.webp" 50 16777215000
+        cp "$work/out" "$work/made.webp"
+        check frames "$work/checked/webp.so" "$work/made.webp"
+        [ "$(tail -n 3 "$work/err" | tr '\n' ' ')" = "16777215 16777215 16777215 " ] || fail "webp.c: other times"
+        "$work/checked/check" animate "$work/checked/webp.so" "$fixtures/photo.webp" 50 9223372036854775807 && fail "webp.c: any time"
+        [ $? = 4 ] || fail "webp.c: the longest time"
+        ok "coders/webp.c encodes animations"
+    fi
 }

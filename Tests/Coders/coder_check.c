@@ -9,7 +9,9 @@
  *     coder_check sizes OBJECT FILE          draws the picture in other sizes
  *     coder_check changes OBJECT FILE COUNT  COUNT times: random bytes changed, some also cut, whole and in pieces
  *     coder_check near FILE OTHER            checks that two files are equally long, and no byte differs by more than 3
- *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder */
+ *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder
+ *     coder_check animate OBJECT FILE QUALITY TIME   encodes FILE, shown three times for so many microseconds, as an
+ *                                            animation; exits with status 4 if the format has no such times */
 #include "checks.h"
 
 #include <dlfcn.h>
@@ -279,6 +281,44 @@ static void encode(const unsigned char *bytes, size_t size, int32_t quality)
     coder->close(decoder, coder->user_data);
 }
 
+/* The same picture as several frames. */
+struct shown {
+    const sdd_coder_frame *frame;
+    int left;
+};
+
+static sdd_status next_shown(void *source, sdd_coder_frame *frame)
+{
+    struct shown *shown = source;
+    CHECK(frame->struct_size == sizeof *frame);
+    if (shown->left == 0) return SDD_ERROR_NOT_FOUND;
+    shown->left--;
+    *frame = *shown->frame;
+    /* Each differs from the one before, or else they may become one. */
+    ((unsigned char *)(uintptr_t)frame->pixels)[0] ^= 0x80;
+    return SDD_OK;
+}
+
+static int animate(const unsigned char *bytes, size_t size, int32_t quality, int64_t microseconds)
+{
+    sdd_status status;
+    void *decoder = open_fed(bytes, size, size + 1, &status, NULL);
+    sdd_coder_frame frame = { .struct_size = sizeof frame }, own;
+    struct shown shown = { &own, 3 };
+    CHECK(status == SDD_OK && coder->next(decoder, &frame, coder->user_data) == SDD_OK);
+    own = frame;
+    own.pixels = malloc(frame.stride * (size_t)frame.height);
+    CHECK(own.pixels != NULL);
+    memcpy((void *)(uintptr_t)own.pixels, frame.pixels, frame.stride * (size_t)frame.height);
+    own.duration_us = microseconds;
+    own.frame_count = 3;
+    status = coder->encode_frames(next_shown, &shown, quality, write_out, stdout, coder->user_data);
+    CHECK(status == SDD_OK || status == SDD_ERROR_UNSUPPORTED);
+    free((void *)(uintptr_t)own.pixels);
+    coder->close(decoder, coder->user_data);
+    return status == SDD_OK ? 0 : 4;
+}
+
 static int are_near(const char *one, const char *other)
 {
     size_t size, other_size, far = 0;
@@ -299,11 +339,12 @@ int main(int argc, char **argv)
     unsigned char *bytes;
     sdd_status status = SDD_OK;
     size_t size;
+    int left = 0;
     if (argc > 3 && strcmp(argv[1], "near") == 0)
         return !are_near(argv[2], argv[3]);
     object = argc > 3 ? dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) : NULL;
     if (object == NULL) {
-        fprintf(stderr, "%s\n", argc > 3 ? dlerror() : "usage: coder_check frames|pieces|limit|damage|changes|encode OBJECT FILE");
+        fprintf(stderr, "%s\n", argc > 3 ? dlerror() : "usage: coder_check frames|pieces|limit|damage|changes|encode|animate OBJECT FILE");
         return 2;
     }
     *(void **)&get_coder = dlsym(object, "sdd_coder_main");
@@ -333,7 +374,9 @@ int main(int argc, char **argv)
         change(bytes, size, atoi(argv[4]));
     } else if (strcmp(argv[1], "encode") == 0 && argc > 4) {
         encode(bytes, size, (int32_t)strtol(argv[4], NULL, 10));
+    } else if (strcmp(argv[1], "animate") == 0 && argc > 5) {
+        left = animate(bytes, size, (int32_t)strtol(argv[4], NULL, 10), strtoll(argv[5], NULL, 10));
     }
     free(bytes);
-    return 0;
+    return left;
 }
