@@ -57,6 +57,22 @@ static inline int same_rows(sdd_image *a, sdd_image *b, int rows)
     return 1;
 }
 
+/* Whether two images have the same pixels, in all planes; rows may have different lengths. */
+static inline int same_planes(sdd_image *a, sdd_image *b)
+{
+    static const int bytes[] = { 0, 4, 4, 4, 4, 3, 1, 8, 8, 1 }; /* of a pixel, by format */
+    const sdd_pixel_format format = sdd_image_pixel_format(a);
+    const int rows = sdd_image_height(a) * (format == SDD_PIXEL_FORMAT_RGB8_PLANAR ? 3 : 1);
+    CHECK(format > 0 && format == sdd_image_pixel_format(b));
+    CHECK(sdd_image_width(a) == sdd_image_width(b) && sdd_image_height(a) == sdd_image_height(b));
+    for (int y = 0; y < rows; y++)
+        if (memcmp(sdd_image_pixels(a) + (size_t)y * sdd_image_stride(a),
+                   sdd_image_pixels(b) + (size_t)y * sdd_image_stride(b),
+                   (size_t)sdd_image_width(a) * (size_t)bytes[format]) != 0)
+            return 0;
+    return 1;
+}
+
 /* Whether an image of four bytes a pixel has nothing but zeros from a row on. */
 static inline int is_empty_from(sdd_image *image, int row)
 {

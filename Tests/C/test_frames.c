@@ -1,6 +1,7 @@
 /* Animated pictures: their frames, in order and out of order, on demand or with the picture. Rows O10, O11, B19. */
 #include "record.h"
-#include "server.h"
+#include "pixels.h"
+#include "png_making.h"
 
 #include <pthread.h>
 
@@ -92,6 +93,42 @@ CASE(frames_have_the_pictures_form)
         sdd_image_release(frame);
     }
     sdd_image_release(image);
+}
+
+/* Returns an animation that says what its colours are. The caller frees it. */
+static uint8_t *with_gamma(const char *name, size_t *size)
+{
+    enum { HEAD = 8 + 25, GAMMA = 12 + 4 };
+    uint8_t *file = fixture(name, size), *made = malloc(*size + GAMMA), gamma[4];
+    put32(gamma, 55555); /* 1 / 1.8 */
+    memcpy(made, file, HEAD);
+    memcpy(put_chunk(made + HEAD, "gAMA", -1, gamma, 4), file + HEAD, *size - HEAD);
+    *size += GAMMA;
+    free(file);
+    return made;
+}
+
+/* Also where the picture is scaled or converted with 16 bits a channel. */
+CASE(b19_the_first_frame_is_the_picture)
+{
+    static const char *const names[] = { "frames/rgba16.png", "frames/translucent.png", "frames/apart.png" };
+    static const int32_t sides[] = { 0, 7, 40 };
+    for (int i = 0; i < 3 * 3 * 9 * 2; i++) {
+        size_t size;
+        uint8_t *bytes = with_gamma(names[i % 3], &size);
+        sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+        OWNED_IMAGE image = NULL;
+        OWNED_IMAGE frame = NULL;
+        options.target_width = sides[i / 3 % 3];
+        options.allow_enlarging = 1;
+        options.pixel_format = i / 9 % 9 + 1;
+        options.colour = i / 81 ? SDD_COLOUR_SRGB : SDD_COLOUR_AS_STORED;
+        CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image), SDD_OK);
+        CHECK_STATUS(sdd_image_frame(image, 0, &frame), SDD_OK);
+        CHECK_EQUAL(image_info(image).is_converted, i / 81);
+        if (!same_planes(frame, image)) FAIL("%s, %d wide, format %d", names[i % 3], options.target_width, options.pixel_format);
+        free(bytes);
+    }
 }
 
 /* ------------------------------------------------------------------------------------- threads */

@@ -1,6 +1,7 @@
 /* Rules for what loads store and deliver, which are the same for every source of a picture: rows B6, B9, B15, B19, B31,
    I4, M20, Z12. */
 #include "loads.h"
+#include "pixels.h"
 
 #define PICTURE "jpeg/baseline-444.jpg" /* 37 x 29 */
 #define MOVING "frames/palette.png" /* 14 x 11, 4 frames */
@@ -253,22 +254,6 @@ CASE(z12_only_the_whole_picture_is_stored)
     for (int i = 0; i < 2; i++) load_from(&l, &request, SDD_ORIGIN_NETWORK);
     load(&l, &r, refused, 0);
     CHECK_EQUAL(r.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-}
-
-/* Whether two images have the same pixels, in all planes; rows may have different lengths. */
-static int same_planes(sdd_image *a, sdd_image *b)
-{
-    static const int bytes[] = { 0, 4, 4, 4, 4, 3, 1, 8, 8, 1 }; /* of a pixel, by format */
-    const sdd_pixel_format format = sdd_image_pixel_format(a);
-    const int rows = sdd_image_height(a) * (format == SDD_PIXEL_FORMAT_RGB8_PLANAR ? 3 : 1);
-    CHECK(format > 0 && format == sdd_image_pixel_format(b));
-    CHECK(sdd_image_width(a) == sdd_image_width(b) && sdd_image_height(a) == sdd_image_height(b));
-    for (int y = 0; y < rows; y++)
-        if (memcmp(sdd_image_pixels(a) + (size_t)y * sdd_image_stride(a),
-                   sdd_image_pixels(b) + (size_t)y * sdd_image_stride(b),
-                   (size_t)sdd_image_width(a) * (size_t)bytes[format]) != 0)
-            return 0;
-    return 1;
 }
 
 /* A transformed picture has rows as the decode options say, in every format. */

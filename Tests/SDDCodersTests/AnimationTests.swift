@@ -324,13 +324,14 @@ import Testing
     /// Returns the pixels of a whole frame with these options, by way of a PNG that is not animated.
     private func stillPicture(_ rgba: [UInt8], _ fixture: AnimationFixture, _ form: DecodeOptions) throws -> PixelBuffer
     {
-        let canvas = try #require(PixelBuffer(width: fixture.width, height: fixture.height))
-        rgba.withUnsafeBytes { canvas.base.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        let frame = try #require(PixelBuffer(width: fixture.width, height: fixture.height))
+        rgba.withUnsafeBytes { frame.base.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        let canvas = try PixelConverter(frame, to: form.format.source).make()
         let plan =
             form.isUpright
             ? form.size.plan(width: fixture.height, height: fixture.width).transposed
             : form.size.plan(width: fixture.width, height: fixture.height)
-        let reduced = try #require(PixelBuffer(width: plan.width, height: plan.height))
+        let reduced = try #require(PixelBuffer(width: plan.width, height: plan.height, format: canvas.format))
         let reducer = try AreaReducer(
             width: fixture.width, height: fixture.height, plan: plan, storedWidth: fixture.width,
             storedHeight: fixture.height, into: reduced, isOpaque: false)

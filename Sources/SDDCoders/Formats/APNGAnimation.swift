@@ -15,8 +15,10 @@ package final class APNGAnimation: FrameSource {
     private let shared: Monitor<Shared>
     private let kept = Atomic(0)
     package let frameCount: Int
-    /// The format of the frames: RGBA8 or RGBA16.
+    /// The format of the canvas: RGBA8, or RGBA16 where the file has as many bits and they are wanted.
     private let format: PixelFormat
+    /// The format of the frames: RGBA8 or RGBA16.
+    private let given: PixelFormat
 
     private struct Shared {
         var cache: AnimationCache
@@ -26,7 +28,7 @@ package final class APNGAnimation: FrameSource {
     /// Returns `nil` if the bytes are not a valid animation, or if its only frame is the still picture.
     /// - Parameters:
     ///   - isWhole: false for the beginning of a file; the frames are then those that have arrived completely.
-    ///   - isDeep: true for frames of 16 bits a channel, if the file has as many.
+    ///   - isDeep: true for frames of 16 bits a channel.
     ///   - coder: decodes PNGs.
     package init?(
         _ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true, isDeep: Bool = false,
@@ -45,6 +47,7 @@ package final class APNGAnimation: FrameSource {
         self.coder = coder
         parsed = parser
         format = isDeep && parser.depth == 16 ? .rgba16 : .rgba8
+        given = isDeep ? .rgba16 : .rgba8
         frameCount = parser.complete
         shared = Monitor(Shared(cache: AnimationCache(limit: limits.frameCacheBytes)))
     }
@@ -64,6 +67,10 @@ package final class APNGAnimation: FrameSource {
     }
 
     package func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
+        try PixelConverter(canvas(index), to: given).make()
+    }
+
+    private func canvas(_ index: Int) throws(CoderError) -> PixelBuffer {
         guard frameCount <= limits.maxFrames, parsed.frames.indices.contains(index) else {
             throw CoderError(.tooManyFrames, "\(frameCount) frames")
         }

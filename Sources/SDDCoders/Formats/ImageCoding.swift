@@ -112,7 +112,7 @@ package protocol ImageCoding: Sendable {
     /// in the body is not it.
     /// - Parameters:
     ///   - isWhole: false for the beginning of a body; the frames are then those that have arrived completely.
-    ///   - isDeep: true for frames of 16 bits a channel, if the picture has as many.
+    ///   - isDeep: true for frames of 16 bits a channel.
     func frames(of bytes: Bytes, limits: DecodeLimits, isWhole: Bool, isDeep: Bool) -> (any FrameSource)?
 
     /// Unpacks the colour profile in an iCCP chunk of a PNG. Returns `nil` if it is damaged.

@@ -144,7 +144,8 @@ package struct Animation: Sendable {
         let isNarrow = converter.takesBytesAlone
         let own = made === canvas || isNarrow ? try made.straightCopy(isNarrow: isNarrow) : made
         try converter.convert(own)
-        return own
+        // Of 16 bits a channel, with which it was converted, as many are left as the form has.
+        return own.format == .rgba16 && form.format.source == .rgba8 ? try own.straightCopy(isNarrow: true) : own
     }
 
     private func reduced(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {

@@ -89,6 +89,9 @@ struct PictureSource {
         form.isTurned(by: orientation) && form.size != .none
     }
 
+    /// True if the reader's pixels have 16 bits a channel.
+    var isDeep: Bool { wanted.source == .rgba16 }
+
     /// Approximate number of bytes of each pixel that the reader makes.
     var bytesPerPixel: Int { wanted.source.bytesPerPixel + (narrows ? 4 : 0) }
 

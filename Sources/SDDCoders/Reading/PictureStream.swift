@@ -433,8 +433,9 @@ extension PictureStream {
         return frames
     }
 
+    /// Whether the frames for a form have 16 bits a channel, as the picture itself has while it is made.
     private func wantsDeepFrames(_ form: DecodeOptions) -> Bool {
-        form.format.source == .rgba16 && facts?.depth == 16
+        PictureSource(form, isAlone: false, facts: facts, isMade: isMade(facts)).isDeep
     }
 
     @inline(never)
