@@ -2,12 +2,9 @@ internal import Glibc
 
 extension PixelBuffer {
     /// Returns the picture turned by any angle. What the picture does not reach is transparent, and its edges are soft;
-    /// the result has alpha, even if the picture had none, unless its pixels are only moved.
+    /// the result has alpha, even if the picture had none.
     func turned(by rotation: PictureTransform.Rotation) throws(CoderError) -> PixelBuffer {
         if rotation.isNone { return self }
-        if let turns = rotation.turns, turns == .two || width == height {
-            return try PixelMoves(rotating: turns, self).make()
-        }
         let turning = PixelTurning(rotation, width: width, height: height)
         return try turning.apply(to: PixelPlane(self)).pixels(like: format)
     }
@@ -83,13 +80,17 @@ extension PictureTransform {
 
         var isNone: Bool { thousandths == 0 }
 
-        /// The quarter turns that the rotation is; `nil` if it is none.
-        fileprivate var turns: QuarterTurns? {
+        private var turns: QuarterTurns? {
             thousandths % 1000 == 0 ? QuarterTurns(rawValue: thousandths / 1000) : nil
         }
 
-        /// The same; also `nil` if it may cut edges off.
+        /// The quarter turns that the rotation is of any picture; `nil` if it is none, or may cut edges off.
         package var quarterTurns: QuarterTurns? { keepsSize ? nil : turns }
+
+        /// The same for a picture of that size, of which a rotation that keeps the size may cut nothing off.
+        func quarterTurns(ofWidth width: Int, height: Int) -> QuarterTurns? {
+            turns == .two || width == height ? turns : quarterTurns
+        }
 
         /// Exact for quarter turns.
         fileprivate var cosineAndSine: (Double, Double) {

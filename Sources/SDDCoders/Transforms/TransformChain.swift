@@ -73,7 +73,11 @@ package final class TransformChain: Hashable, Sendable {
             case .rotate(let turns): return try PixelMoves(rotating: turns, pixels).make()
             case .roundCorners(let radius, let corners):
                 return try pixels.withRoundCorners(radius: radius, corners)
-            case .turn(let rotation): return try pixels.turned(by: rotation)
+            case .turn(let rotation):
+                if let turns = rotation.quarterTurns(ofWidth: pixels.width, height: pixels.height) {
+                    return try PixelMoves(rotating: turns, pixels).make()
+                }
+                return try pixels.turned(by: rotation)
             case .border(let border): return try pixels.withBorder(border)
             case .tint(let colour): return try pixels.tinted(colour)
             case .blur(let deviation): return try pixels.blurred(deviation)
