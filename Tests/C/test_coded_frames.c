@@ -1,4 +1,4 @@
-/* Coders of the application that encode animations: what they are given, and what comes of it. */
+/* Coders of the application and frames: the animations that they encode, and frames that are damaged. */
 #include "server.h"
 #include "toy_coder.h"
 
@@ -74,6 +74,59 @@ CASE(b18_a_coder_of_the_process_encodes_animations)
     sdd_image_release(moving);
     sdd_image_release(frames[0].image);
     sdd_image_release(frames[1].image);
+}
+
+/* The second of three frames lacks its last row; the third is drawn on it. */
+static sdd_status next_damaged(void *decoder, sdd_coder_frame *frame, void *user_data)
+{
+    const int index = ((toy_decoder *)decoder)->frame;
+    const sdd_status status = toy_next(decoder, frame, user_data);
+    if (index == 1) frame->good_rows = 1;
+    return status;
+}
+
+static void check_damaged(sdd_image *image)
+{
+    CHECK(image_info(image).frame_count == 3 && image_info(image).is_partial == 0);
+    for (int turn = 0; turn < 6; turn++) {
+        const int index = turn < 3 ? turn : 5 - turn;
+        OWNED_IMAGE frame = NULL;
+        CHECK_STATUS(sdd_image_frame(image, index, &frame), SDD_OK);
+        CHECK_EQUAL(image_info(frame).is_partial, index > 0);
+        CHECK(index == 0 || image_info(frame).good_rows == 0);
+    }
+}
+
+/* Where the rest of a damaged picture is kept, frames tell that they are of it; elsewhere they are errors. */
+CASE(b19_damaged_frames_of_a_coder)
+{
+    static const uint8_t body[8 + 3 * 8] = { 'T', 'O', 'Y', '!', 1, 2, 3, 0 };
+    toy own = { .name = "damaged" };
+    sdd_coder coder = toy_coder(&own);
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *image = NULL, *frame = NULL;
+    coder.next = next_damaged;
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
+    options.damage = SDD_DAMAGE_KEEP_REST;
+    CHECK_STATUS(sdd_image_decode(body, sizeof body, &options, &image), SDD_OK);
+    check_damaged(image);
+    sdd_image_release(image);
+    sdd_downloader *downloader = toy_downloader();
+    toy_body.bytes = body;
+    toy_body.size = sizeof body;
+    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
+    CHECK_STATUS(sdd_get(downloader, "toy:body", SDD_OPTION_PRELOAD_ALL_FRAMES, -1, &image, NULL, NULL), SDD_OK);
+    check_damaged(image);
+    sdd_image_release(image);
+    destroy(downloader);
+    CHECK_STATUS(sdd_image_decode(body, sizeof body, NULL, &image), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(image, 0, &frame), SDD_OK);
+    sdd_image_release(frame);
+    CHECK_STATUS(sdd_image_frame(image, 1, &frame), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd_image_frame(image, 2, &frame), SDD_ERROR_BAD_IMAGE_DATA);
+    sdd_image_release(image);
+    CHECK_STATUS(sdd_process_remove_coder("damaged"), SDD_OK);
+    CHECK_EQUAL(own.freed, 1);
 }
 
 int main(void) { return run_cases(); }

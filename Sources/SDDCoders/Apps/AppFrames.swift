@@ -21,6 +21,8 @@ final class AppFrames: FrameSource {
         var reading: Reading?
         /// Durations of the first frames, as far as they have been read.
         var durations: [Int64]
+        /// Index of the first frame that has been found to be damaged.
+        var firstDamaged: Int
     }
 
     /// A decoder and its position. Used only by the thread that took it out of `state`.
@@ -44,7 +46,7 @@ final class AppFrames: FrameSource {
         loopCount = first.loopCount
         size = (first.pictureWidth, first.pictureHeight)
         self.task = task
-        state = Monitor(State(durations: [first.duration]))
+        state = Monitor(State(durations: [first.duration], firstDamaged: first.goodRows == nil ? .max : 0))
     }
 
     var encodedByteCount: Int { bytes.count }
@@ -60,6 +62,8 @@ final class AppFrames: FrameSource {
     func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
         try read(index) { frame throws(CoderError) in try frame.whole() }
     }
+
+    func isDamaged(_ index: Int) -> Bool { state.withLock { index >= $0.firstDamaged } }
 
     private func read<Result>(
         _ index: Int, _ body: (CheckedFrame) throws(CoderError) -> Result
@@ -100,6 +104,7 @@ final class AppFrames: FrameSource {
         }
         state.withLock { state in
             if state.durations.count == reading.next { state.durations.append(frame.duration) }
+            if frame.goodRows != nil { state.firstDamaged = min(state.firstDamaged, reading.next) }
         }
         reading.next += 1
         return frame

@@ -14,4 +14,10 @@ package protocol FrameSource: AnyObject, Sendable {
 
     /// Returns a frame as RGBA8 or RGBA16, as stored: neither turned nor scaled.
     func frame(_ index: Int) throws(CoderError) -> PixelBuffer
+    /// Whether a frame that `frame(_:)` has returned is damaged, or may be drawn on one that is.
+    func isDamaged(_ index: Int) -> Bool
+}
+
+extension FrameSource {
+    package func isDamaged(_ index: Int) -> Bool { false }
 }

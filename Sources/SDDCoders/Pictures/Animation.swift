@@ -6,6 +6,8 @@ package struct Animation: Sendable {
     private let source: (any FrameSource)?
     private var ready: [PixelBuffer] = []
     private var durations: [Int64] = []
+    /// Index of the first damaged frame of those that are ready.
+    private var firstDamaged = Int.max
     private let form: DecodeOptions
     /// True if the first of the preloaded frames is the picture's own pixels.
     private var sharesFirst = false
@@ -72,6 +74,7 @@ package struct Animation: Sendable {
         source = nil
         self.ready = ready
         durations = ready.indices.map { other.duration(of: $0) }
+        firstDamaged = ready.indices.first { other.isDamaged($0) } ?? .max
         (form, orientation, converter) = (other.form, other.orientation, other.converter)
         (frameCount, loopCount) = (other.frameCount, other.loopCount)
     }
@@ -96,9 +99,15 @@ package struct Animation: Sendable {
     /// Returns the pixels of a frame, in the form that was requested.
     /// - Parameter index: from 0, below `frameCount`.
     package func frame(_ index: Int) throws(CoderError) -> PixelBuffer {
-        if let source { return try formed(source.frame(index)) }
-        return ready[index]
+        guard let source else { return ready[index] }
+        let canvas = try source.frame(index)
+        // A decoder that is shared with others may keep what is damaged.
+        if !form.isLenient, source.isDamaged(index) { throw CoderError(.corrupt, "frame \(index)") }
+        return try formed(canvas)
     }
+
+    /// Whether a frame that has been returned is damaged, or may be drawn on one that is.
+    func isDamaged(_ index: Int) -> Bool { source?.isDamaged(index) ?? (index >= firstDamaged) }
 
     private func allFrames(
         _ limits: DecodeLimits, _ clock: DecodeClock, encodedCount: Int
@@ -194,7 +203,10 @@ extension Image {
         guard let animation else { return self }
         let before = animation.keptByteCount
         defer { if animation.keptByteCount != before { memoryChanged() } }
+        let pixels = try animation.frame(index)
+        // If rows are missing, it is unknown which.
+        let isWhole = !isPartial && !animation.isDamaged(index)
         return Image(
-            pixels: try animation.frame(index), format: format, bytes: nil, form: form, colour: colour)
+            pixels: pixels, format: format, bytes: nil, form: form, goodRows: isWhole ? nil : 0, colour: colour)
     }
 }
