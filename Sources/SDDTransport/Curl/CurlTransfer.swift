@@ -180,7 +180,7 @@ extension CurlTransfer {
         guard witness.mayBeSent else { return false }
         if hop.isUnanswered {
             hop.repeats += 1
-            guard request.isIdempotent, hop.repeats <= Hop.mostRepeats else {
+            guard request.isIdempotent || witness.hasHeardDowngrade, hop.repeats <= Hop.mostRepeats else {
                 hop.hasGivenUp = true
                 reader.refuse(.unanswered(host: outcome(CURLE_OK).host))
                 return false

@@ -15,6 +15,8 @@ struct ConnectionWitness {
     /// The id of the request's stream, if libcurl has logged it.
     private var stream: UInt32?
     private var hasHeardRefusal = false
+    /// True if the server wants HTTP/1.1 (RFC 9113 §7, HTTP_1_1_REQUIRED) and libcurl is about to send the request again so.
+    private(set) var hasHeardDowngrade = false
     /// True once `CurlTransfer.listen` has enabled libcurl's log.
     var isHearing = false
 
@@ -89,6 +91,8 @@ extension ConnectionWitness {
         {
             // libcurl has the second form on connections that have served others: 8.23.
             hasHeardRefusal = true
+        } else if begins(line, with: "Downgrades to HTTP/1.1") {
+            hasHeardDowngrade = true
         } else if begins(line, with: "recveived GOAWAY") || begins(line, with: "received GOAWAY"),
             let last = number(in: line, after: "last_stream=")
         {
