@@ -113,12 +113,14 @@ int sddsys_unsent(int descriptor)
 // header conflicts with the C library's.
 int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts)
 {
-    enum { ip_protocol_tcp = 6, tcp_info = 11, acknowledged = 120, received = 128 }; // <linux/tcp.h>
+    // <linux/tcp.h>
+    enum { ip_protocol_tcp = 6, tcp_info = 11, last_received = 52, acknowledged = 120, received = 128 };
     unsigned char info[256];
     socklen_t length = sizeof info;
     if (getsockopt(descriptor, ip_protocol_tcp, tcp_info, info, &length) != 0) return -1;
     if (length < received + sizeof counts->received) return -1;
     memcpy(&counts->acknowledged, info + acknowledged, sizeof counts->acknowledged);
     memcpy(&counts->received, info + received, sizeof counts->received);
+    memcpy(&counts->silent_ms, info + last_received, sizeof counts->silent_ms);
     return 0;
 }

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+from HTTP2 import over_tls
 from HTTP2.cases import CASES
 from HTTP2.client import Client, is_right
 from HTTP2.running import JOBS, LONG, check_end, choose, finish, run_all
@@ -82,7 +83,7 @@ def main():
     program, certificate, *names = sys.argv[1:]
     # Each flood takes more than a second, so one of two positions is enough.
     chosen, stories = choose(
-        CASES, STORIES, names, lambda case: case.group == "flood" and case.name.endswith("before the answer"))
+        CASES, STORIES + over_tls.STORIES, names, lambda case: case.group == "flood" and case.name.endswith("before the answer"))
     begun = time.monotonic()
     failures = run_all(run, chosen, stories, program, certificate, lambda case: case.settings.get("said"))
     # Whether a fault is visible depends on how the frames fall into the turns of the client's loop; mostly it is. On a busy

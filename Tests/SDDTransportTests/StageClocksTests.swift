@@ -49,6 +49,29 @@ import Testing
         #expect(long.look(at: 2_005_000) == .expired(.stall))
     }
 
+    @Test func bytesThatAreNotDeliveredYetAreNoSilence() {
+        // given
+        var clocks = clocks(stall: 10, slowness: 30)
+        #expect(clocks.lastHeard == nil)
+        clocks.connected(hasBody: false, at: 2_000_000)
+        #expect(clocks.look(at: 2_010_000) == .expired(.stall))
+        #expect(clocks.lastHeard == 2_000_000)
+        // when
+        clocks.heard(at: 2_008_000, moved: 0, now: 2_010_000)
+        // then
+        #expect(clocks.look(at: 2_010_000) == .later(2_018_000))
+        // and when a window of the limit on slowness has ended
+        clocks.received(at: 2_015_000)
+        clocks.heard(at: 2_044_000, moved: 0, now: 2_044_000)
+        #expect(clocks.look(at: 2_045_000) == .expired(.tooSlow))
+        clocks.heard(at: 2_044_500, moved: 0, now: 2_045_000)
+        // then the next one begins
+        #expect(clocks.look(at: 2_045_000) == .later(2_054_500))
+        // and while a body is sent, nothing has to come
+        clocks.connected(hasBody: true, at: 3_000_000)
+        #expect(clocks.lastHeard == nil)
+    }
+
     @Test func theFirstByteLimitStartsWhenTheBodyIsSent() {
         // given
         var clocks = clocks(firstByte: 80, stall: 800)

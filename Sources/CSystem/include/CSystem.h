@@ -62,10 +62,11 @@ int sddsys_unsent(int descriptor);
 struct sddsys_tcp_counts {
     uint64_t acknowledged;
     uint64_t received;
+    uint32_t silent_ms;
 };
 
-/// Gets the number of bytes that a TCP connection has transferred so far in each direction. Returns 0, or -1 for
-/// another kind of socket.
+/// Gets the number of bytes that a TCP connection has transferred so far in each direction, and for how long none has
+/// been received. Returns 0, or -1 for another kind of socket.
 int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts);
 
 #endif

@@ -35,9 +35,26 @@ package enum SocketCounts {
         }
     }
 
-    private static func info(_ descriptor: Int32) -> (acknowledged: Int64, received: Int64)? {
+    /// Bytes that a connection has received so far, and for how long none has come.
+    package struct Arrivals: Equatable {
+        package let received: Int64
+        package let silentMicroseconds: Int64
+
+        package init(received: Int64, silentMicroseconds: Int64) {
+            (self.received, self.silentMicroseconds) = (received, silentMicroseconds)
+        }
+    }
+
+    /// - Returns: `nil` for sockets other than TCP.
+    package static func arrivals(over descriptor: Int32) -> Arrivals? {
+        info(descriptor).map { Arrivals(received: $0.received, silentMicroseconds: $0.silent) }
+    }
+
+    private static func info(_ descriptor: Int32) -> (acknowledged: Int64, received: Int64, silent: Int64)? {
         var counts = sddsys_tcp_counts()
         guard sddsys_count_tcp(descriptor, &counts) == 0 else { return nil }
-        return (Int64(clamping: counts.acknowledged), Int64(clamping: counts.received))
+        return (
+            Int64(clamping: counts.acknowledged), Int64(clamping: counts.received), Int64(counts.silent_ms) * 1000
+        )
     }
 }

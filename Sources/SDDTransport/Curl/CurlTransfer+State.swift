@@ -144,6 +144,7 @@ extension CurlTransfer {
         /// True if the request was sent as often as it may be.
         var hasGivenUp = false
         var sentBytes: Int64 = 0
+        var record = ArrivingRecord()
         /// The errno of a failed socket() call.
         var socketError: Int32 = 0
         /// The last address that the policy refused. It is the cause of a failure only if no socket was opened.

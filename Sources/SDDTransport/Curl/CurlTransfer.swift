@@ -256,7 +256,9 @@ extension CurlTransfer {
         guard !isOver else { return }
         switch hop.step {
         case .connected: progress.clocks.connected(hasBody: request.body.map { $0.count > 0 } ?? false, at: now)
-        case .received: progress.clocks.received(at: now)
+        case .received:
+            progress.clocks.received(at: now)
+            hop.record = ArrivingRecord()
         case nil: break
         }
         if wantsMark { witness.mark() }
@@ -316,10 +318,28 @@ extension CurlTransfer {
             if sent >= count { progress.clocks.sentAll(sent, at: now) }
             hop.sentBytes = sent
         }
-        return progress.clocks.look(at: now) {
-            easy.large(CURLINFO_SIZE_UPLOAD_T) + easy.large(CURLINFO_SIZE_DOWNLOAD_T)
-                + Int64(easy.number(CURLINFO_HEADER_SIZE))
-        }
+        let look = progress.clocks.look(at: now) { movedBytes }
+        guard case .expired(let kind) = look, isRecordArriving(kind, at: now) else { return look }
+        return progress.clocks.look(at: now) { movedBytes }
+    }
+
+    private var movedBytes: Int64 {
+        easy.large(CURLINFO_SIZE_UPLOAD_T) + easy.large(CURLINFO_SIZE_DOWNLOAD_T)
+            + Int64(easy.number(CURLINFO_HEADER_SIZE))
+    }
+
+    /// Whether bytes of a TLS record arrive for this transfer, which is no silence: the clocks learn of them.
+    /// - Parameter kind: The limit that has expired.
+    private func isRecordArriving(_ kind: TransportError.Kind, at now: Int64) -> Bool {
+        let clocks = progress.clocks
+        guard kind == .stall || kind == .tooSlow, request.scheme == .https, hop.isConnected,
+            hasOwnConnection || isAloneOnConnection, let last = clocks.lastHeard, let arrivals = witness.arrivals,
+            let latest = hop.record.lastByte(
+                arrivals, since: last, leastBytesPerSecond: clocks.leastBytesPerSecond,
+                window: kind == .tooSlow ? clocks.speedWindow : nil, at: now)
+        else { return false }
+        progress.clocks.heard(at: latest, moved: movedBytes, now: now)
+        return true
     }
 
     func setPriority(_ priority: Priority) {

@@ -45,6 +45,9 @@ struct ConnectionWitness {
     /// has failed, and use it for requests that can never be answered.
     func abandon() { watch.sockets.shut(localPort: localPort) }
 
+    /// What the connection has received, whether libcurl has delivered it or not.
+    var arrivals: SocketCounts.Arrivals? { watch.sockets.arrivals(localPort: localPort) }
+
     private var fate: OpenSockets.Fate { watch.sockets.fate(localPort: localPort, since: since) }
 
     /// True if the watch has shut the connection down because of a flood.

@@ -91,6 +91,12 @@ extension OpenSockets {
         change(localPort) { $0.fate.lastStream = min($0.fate.lastStream ?? .max, lastStream) }
     }
 
+    func arrivals(localPort: UInt16) -> SocketCounts.Arrivals? {
+        state.withLock { state in
+            Self.descriptor(at: localPort, &state).flatMap { SocketCounts.arrivals(over: $0) }
+        }
+    }
+
     /// Shuts the socket down, so that libcurl sees the end of the connection.
     func shut(localPort: UInt16) {
         change(localPort) { socket in

@@ -4,7 +4,8 @@
 package struct SpeedWindow {
     /// Bytes that a window must bring; 0 means no limit.
     private let needed: Int64
-    private let length: Int64
+    /// The length of a window.
+    package let length: Int64
     /// The time at which the window began; `nil` while nothing is expected from the peer.
     private var start: Int64?
     /// The byte count at the time the window began.

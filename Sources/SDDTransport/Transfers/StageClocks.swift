@@ -71,6 +71,24 @@ struct StageClocks {
         speed.goOn(at: now)
     }
 
+    /// Records that bytes have come of which nothing could be delivered yet.
+    /// - Parameter moved: Bytes sent and received so far, counted like `moved` of `look`.
+    mutating func heard(at time: Int64, moved: Int64, now: Int64) {
+        lastActivity = max(lastActivity, time)
+        if now >= speed.nextLook { speed.begin(at: now, moved: moved) }
+    }
+
+    /// The time of the last byte in either direction; `nil` where the peer is not expected to send.
+    var lastHeard: Int64? {
+        switch stage {
+        case .connecting, .sending: nil
+        case .waiting, .receiving: isSending ? nil : lastActivity
+        }
+    }
+
+    var leastBytesPerSecond: Int64 { limits.slowness > 0 ? limits.leastBytesPerSecond : 0 }
+    var speedWindow: Int64 { speed.length }
+
     private mutating func enter(_ next: Stage, at now: Int64) {
         if stage != next {
             stage = next
