@@ -203,6 +203,7 @@ typedef struct sdd_network_options {
 
     /* TLS. */
 
+    /* These three also apply to an https proxy. */
     const char *SDD_NULLABLE ca_file; /* PEM file of trusted certificates; NULL: the system's */
     const char *SDD_NULLABLE ca_path; /* directory of such files, hashed by `openssl rehash` */
     sdd_tls_version min_tls_version;          /* one of SDD_TLS_ */

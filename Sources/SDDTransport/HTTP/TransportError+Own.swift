@@ -209,8 +209,8 @@ extension TransportError {
         case CURLOPT_PROXY: "proxy"
         case CURLOPT_NOPROXY: "no_proxy"
         case CURLOPT_UNIX_SOCKET_PATH: "unix_socket_path"
-        case CURLOPT_CAINFO: "ca_file"
-        case CURLOPT_CAPATH: "ca_path"
+        case CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO: "ca_file"
+        case CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH: "ca_path"
         default: nil
         }
     }

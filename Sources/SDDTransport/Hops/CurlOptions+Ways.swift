@@ -18,7 +18,7 @@ extension CurlOptions {
             try easy.set(CURLOPT_NOPROXY, environment.exceptions)
             try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         } else if case .url(let url, let except) = configuration.proxy, addressPolicy.allowsEverything {
-            try easy.set(CURLOPT_PROXY, url)
+            try setProxy(url, easy)
             // The environment's exceptions do not apply here, because they belong to the environment's proxy.
             try easy.set(CURLOPT_NOPROXY, except ?? "")
             try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
@@ -30,7 +30,19 @@ extension CurlOptions {
 
     /// Sets the environment's proxy for the scheme; the environment names one per scheme.
     func setProxy(for scheme: ImageURL.Scheme, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
-        if let environment { try easy.set(CURLOPT_PROXY, environment[scheme]) }
+        if let environment { try setProxy(environment[scheme], easy) }
+    }
+
+    /// Sets the proxy, and what the configuration says of TLS if that is an https proxy. A request's own CA file is for
+    /// its servers alone.
+    private func setProxy(_ url: String, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        try easy.set(CURLOPT_PROXY, url)
+        guard URLText.scheme(url) == "https", CurlFeatures.hasSecureProxies else { return }
+        try easy.set(CURLOPT_PROXY_SSLVERSION, configuration.minTLSVersion.curlValue)
+        let (file, path) = (configuration.caFile, configuration.caPath)
+        if file == nil && path == nil { return }
+        if let file { try easy.set(CURLOPT_PROXY_CAINFO, file) } else { try easy.clear(CURLOPT_PROXY_CAINFO) }
+        if let path { try easy.set(CURLOPT_PROXY_CAPATH, path) } else { try easy.clear(CURLOPT_PROXY_CAPATH) }
     }
 
     private func setNames(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {
