@@ -269,6 +269,13 @@ CASE(certificates_are_checked)
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);
     destroy(downloader);
+    /* OpenSSL takes a directory that is not there for an empty one. */
+    network.ca_file = NULL;
+    network.ca_path = "/nonexistent";
+    downloader = make_downloader(&config);
+    fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);
+    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

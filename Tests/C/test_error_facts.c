@@ -66,6 +66,7 @@ CASE(e10_z16_every_error_has_class_stage_and_retryable)
         int32_t error_class, stage, retryable, http_status;
     } all[] = {
         { "nonsense", 1, SDD_ERROR_INVALID_URL, SDD_CLASS_REQUEST, SDD_STAGE_SUBMIT, 0, 0 },
+        { "http://name.invalid:65536/", 1, SDD_ERROR_INVALID_URL, SDD_CLASS_REQUEST, SDD_STAGE_CONNECT, 0, 0 },
         { "/status/404", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 404 },
         { "/status/410", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 410 },
         { "/status/408", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 408 },
@@ -92,7 +93,7 @@ CASE(e10_z16_every_error_has_class_stage_and_retryable)
         { "/stall?size=1000", 1, SDD_ERROR_TIMEOUT, SDD_CLASS_TIMEOUT, SDD_STAGE_BODY, 1, 200 },
         { "http://127.0.0.1:1/", 1, SDD_ERROR_CONNECT, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
         { "http://name.invalid/", 1, SDD_ERROR_RESOLVE, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
-        { "file:///nonexistent", 1, SDD_ERROR_FILE_NOT_READABLE, SDD_CLASS_SYSTEM, -1, 0, 0 },
+        { "file:///nonexistent", 1, SDD_ERROR_FILE_NOT_READABLE, SDD_CLASS_SYSTEM, SDD_STAGE_CONNECT, 0, 0 },
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_limits limits = SDD_LIMITS_INIT;
@@ -112,7 +113,7 @@ CASE(e10_z16_every_error_has_class_stage_and_retryable)
         const char *url = all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
         fetch(downloader, &r, url, all[i].bytes_only ? SDD_OPTION_BYTES_ONLY : 0);
         if (r.error != all[i].error || r.error_class != all[i].error_class || r.retryable != all[i].retryable ||
-            (all[i].stage >= 0 && r.stage != all[i].stage) || r.http_status != all[i].http_status)
+            r.stage != all[i].stage || r.http_status != all[i].http_status)
             FAIL("%s: %s, class %d, stage %d, retryable %d, HTTP status %d", all[i].path, sdd_status_name(r.error),
                  (int)r.error_class, (int)r.stage, (int)r.retryable, (int)r.http_status);
         CHECK(r.response == NULL || sdd_response_status(r.response) == r.http_status);

@@ -82,7 +82,7 @@ import Testing
         "Z7: transient failures of the network are retried",
         arguments: [
             .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .tooSlow, .connectionLost, .truncatedBody,
-            .noResources, .tlsHandshake, .notProcessed,
+            .noResources, .tlsHandshake, .notProcessed, .proxyUnavailable,
         ] as [TransportError.Kind])
     func transientFailuresAreRetried(kind: TransportError.Kind) throws {
         try driver.submit(0)
@@ -94,7 +94,7 @@ import Testing
     func otherFailuresAreFinal(kind: TransportError.Kind) throws {
         let passing: [TransportError.Kind] = [
             .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .tooSlow, .connectionLost, .truncatedBody,
-            .noResources, .unsupported, .badConfiguration, .tlsHandshake, .notProcessed,
+            .noResources, .unsupported, .badConfiguration, .tlsHandshake, .notProcessed, .proxyUnavailable,
         ]
         if passing.contains(kind) { return }
         let token = try driver.submit(0)

@@ -125,6 +125,8 @@ package struct DownloadError: Error, Equatable, Sendable {
     package let message: String
     /// True if the same request may well succeed later.
     package private(set) var isRetryable: Bool
+    /// True if nothing of the request was sent on the last connection, or on none.
+    private var isUnsent = false
 
     package init(_ code: Code, _ detail: Detail, _ message: String) {
         self.code = code
@@ -256,7 +258,8 @@ extension DownloadError {
 
     /// The stage at which the transport failed, if that was before the request was sent; otherwise `nil`.
     var connectStage: DownloadResult.Stage? {
-        switch code {
+        if isUnsent { return .connect }
+        return switch code {
         case .resolve, .connect, .tls, .addressRefused, .proxy: .connect
         case .timeout: detail == .timeoutConnect ? .connect : nil
         default: nil
@@ -309,8 +312,11 @@ extension DownloadError {
         let (code, detail) = Self.numbers(of: error.kind)
         self.init(code, detail, error.message)
         curlCode = error.curlCode
-        isRetryable = isRetryable || detail != .flood && Self.brokenStreams.contains(error.curlCode)
+        isRetryable =
+            isRetryable || error.kind == .proxyUnavailable
+            || detail != .flood && Self.brokenStreams.contains(error.curlCode)
         systemError = error.systemError
+        isUnsent = error.isUnsent
     }
 
     /// CURLE_HTTP2 and CURLE_HTTP3: a connection shared by several transfers has failed, and a new one may work.
@@ -342,7 +348,7 @@ extension DownloadError {
         case .clientCertificate: (.tls, .tlsClientCertificate)
         case .addressRefused: (.addressRefused, .none)
         case .headersTooLarge: (.headersTooLarge, .none)
-        case .proxy: (.proxy, .none)
+        case .proxy, .proxyUnavailable: (.proxy, .none)
         case .sinkNotWritable: (.sink, .none)
         case .sinkBlocked: (.sink, .sinkBlocked)
         case .notHTTP: (.protocol, .none)

@@ -158,6 +158,8 @@ extension CurlLoop {
 
     private func refuse(_ id: TransferID, _ error: TransportError) {
         note(id, .info, TransferMessages.failure(error))
+        var error = error
+        error.isUnsent = true
         events.append(.finished(id, TransferEnd(result: .failure(error))))
     }
 

@@ -100,11 +100,13 @@ extension CurlTransfer {
     }
 
     private func measure() {
-        progress.measures.add(easy, bodyCount: request.body?.count ?? 0)
+        progress.measures.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
         progress.cookieCount += reader.cookieCount
     }
 
     private func end(_ failure: TransportError?) -> TransferEnd {
+        var failure = failure
+        failure?.isUnsent = !hop.wasSent
         if failure == nil { reader.endedWell() }
         var metrics = progress.measures.metrics
         metrics.handedOutBytes = Int64(reader.count - bytesNotSunk)

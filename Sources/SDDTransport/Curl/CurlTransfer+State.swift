@@ -136,6 +136,8 @@ extension CurlTransfer {
         var port: Int32 = 0
         /// True if the request was sent, and no byte of a response has arrived.
         var isUnanswered = false
+        /// True if something of the request was sent to the host.
+        var wasSent: Bool { isConnected || isUnanswered }
         /// Number of times the request was sent again without a response in between.
         var repeats = 0
         static let mostRepeats = 1

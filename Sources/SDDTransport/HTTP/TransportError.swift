@@ -3,6 +3,8 @@ package struct TransportError: Error, Equatable {
     package enum Kind: Sendable, CaseIterable {
         case malformedURL, unsupportedScheme
         case resolve, connect, addressRefused, proxy
+        /// The proxy could not serve the request for the time being.
+        case proxyUnavailable
         case tlsHandshake, certificateExpired, certificateWrongHost, certificateSelfSigned, certificateUnknownIssuer,
             certificateBad, caFile, clientCertificate
         case connectTimeout, firstByteTimeout, stall, tooSlow
@@ -26,6 +28,8 @@ package struct TransportError: Error, Equatable {
     package var kind: Kind
     package var curlCode: Int32
     package var systemError: Int32
+    /// True if nothing of the request was sent on the last connection, or on none.
+    package var isUnsent = false
     /// One sentence with the known details: libcurl's message, the host, the limit.
     package var message: String
 

@@ -15,7 +15,11 @@ extension CurlOutcome {
         switch code {
         case _ where refusedAddress != nil && !isConnected:
             (.addressRefused, refusedAddress?.sentence(host: host) ?? "")
-        case _ where isProxyRefusal: (.proxy, "\(shownProxy) on the way to \(host) \(proxyAnswer).")
+        case CURLE_PROXY: socksVerdict
+        case _ where isProxyRefusal: (proxyRefusal, "\(shownProxy) on the way to \(host) \(proxyAnswer).")
+        case CURLE_SEND_ERROR where breaksOffAtProxy, CURLE_RECV_ERROR where breaksOffAtProxy,
+            CURLE_GOT_NOTHING where breaksOffAtProxy:
+            proxyBrokeOff
         case CURLE_URL_MALFORMAT: (.malformedURL, "The URL is malformed; check its host and port.")
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
         case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
@@ -61,6 +65,41 @@ extension CurlOutcome {
         case 502, 503, 504: "does not reach it (status \(easy.number(CURLINFO_HTTP_CONNECTCODE))): try again later"
         case let status where status != 0 && status / 100 != 2: "refused with status \(status)"
         default: "refused: \(detail)"
+        }
+    }
+
+    /// The kind of a response to CONNECT. Those that a server sends for a while only, a proxy does, too.
+    private var proxyRefusal: TransportError.Kind {
+        switch easy.number(CURLINFO_HTTP_CONNECTCODE) {
+        case 408, 425, 429, 500, 502, 503, 504: .proxyUnavailable
+        default: .proxy
+        }
+    }
+
+    private var proxyBrokeOff: Verdict {
+        (
+            .connect,
+            "There is no connection to \(host): \(proxy.map { "the proxy \($0)" } ?? "the proxy") broke off: \(detail)."
+        )
+    }
+
+    /// Translates libcurl's reasons for CURLE_PROXY, which only SOCKS proxies have.
+    private var socksVerdict: Verdict {
+        switch CURLproxycode(rawValue: UInt32(clamping: easy.number(CURLINFO_PROXY_ERROR))) {
+        case CURLPX_RESOLVE_HOST:
+            (
+                .resolve,
+                "The name \(host) could not be resolved, which a proxy of the kind socks4a or socks5h would do itself; "
+                    + "check its spelling and the network."
+            )
+        case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK,
+            CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
+            proxyBrokeOff
+        // RFC 1928 §6. SOCKS4 has one answer for hosts that it does not reach and for those that it refuses.
+        case CURLPX_REPLY_GENERAL_SERVER_FAILURE, CURLPX_REPLY_NETWORK_UNREACHABLE, CURLPX_REPLY_HOST_UNREACHABLE,
+            CURLPX_REPLY_CONNECTION_REFUSED, CURLPX_REPLY_TTL_EXPIRED, CURLPX_REQUEST_FAILED:
+            (.connect, "\(shownProxy) has no connection to \(host): \(detail).")
+        default: (.proxy, "\(shownProxy) on the way to \(host) refused: \(detail).")
         }
     }
 
@@ -118,15 +157,20 @@ extension CurlOutcome {
         }
     }
 
+    /// The other end of a TLS handshake that failed: the host, or the proxy.
+    private var tlsPeer: String { isProxysHandshake ? proxy.map { "the proxy \($0)" } ?? host : host }
+
     private var tlsVerdict: Verdict {
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION: certificateVerdict
-        case CURLE_SSL_CACERT_BADFILE:
-            (.caFile, "The file or path of trusted certificates cannot be read; check that it is there.")
+        case CURLE_SSL_CLIENTCERT,
+            _ where blamesClientCertificate:
+            unwantedClientVerdict
+        case CURLE_SSL_CACERT_BADFILE: Self.caFileVerdict
         case CURLE_SSL_CERTPROBLEM: clientCertificateVerdict
         case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
-            (.certificateBad, "The certificate of \(host) is not valid: \(detail).")
-        default: (.tlsHandshake, "The TLS handshake with \(host) failed: \(detail).")
+            (.certificateBad, "The certificate of \(tlsPeer) is not valid: \(detail).")
+        default: (.tlsHandshake, "The TLS handshake with \(tlsPeer) failed: \(detail).")
         }
     }
 
@@ -136,24 +180,35 @@ extension CurlOutcome {
         (.clientCertificate, "The client certificate or its key cannot be used: \(detail).")
     }
 
+    private var unwantedClientVerdict: Verdict {
+        (.clientCertificate, "\(host) wants a client certificate, or another one: \(detail).")
+    }
+
+    private static let caFileVerdict: Verdict = (
+        .caFile, "The file or path of trusted certificates cannot be read; check that it is there."
+    )
+
     /// Translates OpenSSL's reasons, which x509_vfy.h defines.
     private var certificateVerdict: Verdict {
-        switch easy.number(CURLINFO_SSL_VERIFYRESULT) {
-        case 10: (.certificateExpired, "The certificate of \(host), or one above it, has expired.")
-        case 9: (.certificateExpired, "The certificate of \(host), or one above it, is not valid yet; check the clock.")
+        switch easy.number(isProxysHandshake ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT) {
+        case 10: (.certificateExpired, "The certificate of \(tlsPeer), or one above it, has expired.")
+        case 9:
+            (.certificateExpired, "The certificate of \(tlsPeer), or one above it, is not valid yet; check the clock.")
+        case let reason where [2, 18, 19, 20, 21].contains(reason) && isTrustedPathUnreadable: Self.caFileVerdict
         case 18:
             (
                 .certificateSelfSigned,
-                "The certificate of \(host) is signed by itself; to trust it, name it as the CA file."
+                "The certificate of \(tlsPeer) is signed by itself; to trust it, name it as the CA file."
             )
         case 2, 19, 20, 21:
             (
                 .certificateUnknownIssuer,
-                "The certificate of \(host) is signed by an unknown issuer; to trust that issuer, name it as the CA file."
+                "The certificate of \(tlsPeer) is signed by an unknown issuer; to trust that issuer, name it as the CA "
+                    + "file."
             )
         // libcurl 7.88 checks the name itself, and leaves a 1 (no reason) behind.
-        case 0, 1, 62: (.certificateWrongHost, "The certificate that \(host) shows is for another host.")
-        case let reason: (.certificateBad, "The certificate of \(host) is not valid (OpenSSL's reason \(reason)).")
+        case 0, 1, 62: (.certificateWrongHost, "The certificate that \(tlsPeer) shows is for another host.")
+        case let reason: (.certificateBad, "The certificate of \(tlsPeer) is not valid (OpenSSL's reason \(reason)).")
         }
     }
 }
@@ -170,6 +225,8 @@ extension CurlOutcome {
         case CURLE_PARTIAL_FILE:
             (.truncatedBody, "The connection to \(host) ended before the announced end of the body.")
         case CURLE_GOT_NOTHING: (.connectionLost, "\(host) closed the connection without an answer.")
+        // With TLS 1.3 the server refuses the client's certificate after the handshake.
+        case CURLE_RECV_ERROR where blamesClientCertificate: unwantedClientVerdict
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED:
             (.connectionLost, "The connection to \(host) broke: \(systemDetail).")
         case CURLE_HTTP2_STREAM: (.connectionLost, "\(host) broke off the HTTP/2 stream.")

@@ -44,10 +44,35 @@ struct CurlOutcome {
         }
     }
 
-    /// Whether the proxy refused: a failed handshake with it, or a response to CONNECT other than 2xx.
+    /// Whether the proxy refused: its response to CONNECT is not 2xx.
     var isProxyRefusal: Bool {
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
-        return code == CURLE_PROXY || status != 0 && status / 100 != 2
+        return status != 0 && status / 100 != 2
+    }
+
+    /// Whether a connection that broke was one to a proxy, which had not led on to the host yet.
+    var breaksOffAtProxy: Bool { !isConnected && proxy != nil }
+
+    /// Whether a TLS handshake that failed was that with an https proxy. libcurl sets the result of a handshake to 1
+    /// when it begins, and to 0 when it has succeeded.
+    var isProxysHandshake: Bool { proxy != nil && easy.number(CURLINFO_PROXY_SSL_VERIFYRESULT) != 0 }
+
+    /// Whether the directory of trusted certificates cannot be read, which OpenSSL takes for an empty one.
+    var isTrustedPathUnreadable: Bool {
+        guard let path = configuration.caPath, isProxysHandshake || request.options.values.caFile == nil else {
+            return false
+        }
+        return access(path + "/.", R_OK | X_OK) != 0
+    }
+
+    /// Whether the server ended the connection because of the client's certificate, or of the lack of one: RFC 8446 §6.2.
+    var blamesClientCertificate: Bool {
+        guard request.scheme == .https, !hasHead, !isProxysHandshake else { return false }
+        let reasons = [
+            "certificate required", "bad certificate", "unsupported certificate", "certificate revoked",
+            "certificate expired", "certificate unknown", "unknown ca",
+        ]
+        return reasons.contains { wordsHave("alert " + $0) }
     }
 
     /// The proxy's URL for a message, without user and password; `nil` if none is configured. Only `words` shows
@@ -64,22 +89,24 @@ struct CurlOutcome {
         guard !url.isEmpty, let parts = URLParts(url, guessesScheme: true) else { return nil }
         // libcurl's default ports for proxies; see CURLOPT_PROXYPORT.
         let port = parts[CURLUPART_PORT] ?? (parts.scheme == "https" ? "443" : "1080")
-        return "\(parts.scheme)://\(parts.host):\(port)"
+        return "\(parts.scheme)://\(parts[CURLUPART_HOST] ?? ""):\(port)"
     }
 
     /// Whether the connection to the proxy failed. libcurl's message names the proxy: up to 7.88 as the host that it
-    /// failed to connect to, later as the one that it went "via", and 8.23 as the one "over" which it went.
+    /// failed to connect to, later as the one that it went "via", and 8.23 as the one "over" which it went. An IPv6
+    /// address has no brackets there.
     var isProxyUnreachable: Bool {
-        guard let proxy, let parts = URLParts(proxy) else { return false }
-        return wordsHave(" to \(parts.host) port \(parts.port)") || wordsHave(" via \(parts.host)")
-            || wordsHave(" over proxy \(parts.host)")
+        guard let proxy, let parts = URLParts(proxy), let host = parts[CURLUPART_HOST] else { return false }
+        let name = String(host.drop { $0 == "[" }.prefix { $0 != "]" })
+        return wordsHave(" to \(name) port \(parts.port)") || wordsHave(" via \(name)")
+            || wordsHave(" over proxy \(name)") || wordsHave(" via [\(name)") || wordsHave(" over proxy [\(name)")
     }
 
     /// Whether the proxy's name could not be resolved. For a SOCKS proxy only libcurl's message shows that.
     var isProxyUnknown: Bool {
         if code == CURLE_COULDNT_RESOLVE_PROXY { return true }
         guard code == CURLE_COULDNT_RESOLVE_HOST, let proxy, let parts = URLParts(proxy) else { return false }
-        return wordsHave(": \(parts.host)") && parts.host != host
+        return wordsHave(": \(parts[CURLUPART_HOST] ?? "")") && parts.host != host
     }
 
     /// Whether libcurl refuses the URL of the proxy, which then comes from the environment: `ConfigurationCheck`.

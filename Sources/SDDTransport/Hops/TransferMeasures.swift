@@ -8,13 +8,18 @@ struct TransferMeasures {
     init() {}
 
     /// Adds a hop that has ended.
-    /// - Parameter bodyCount: Bytes of the request's body.
-    mutating func add(_ easy: EasyHandle, bodyCount: Int) {
+    /// - Parameters:
+    ///   - bodyCount: Bytes of the request's body.
+    ///   - wasSent: False if at most a request to a proxy was sent, to lead on to the host.
+    mutating func add(_ easy: EasyHandle, bodyCount: Int, wasSent: Bool) {
         let total = timings.total
         timings = TransferTimings(easy)
         timings.total += total
-        metrics.requestBytes += Int64(easy.number(CURLINFO_REQUEST_SIZE))
-        if !Self.isCountedWithRequest(bodyCount, easy) { metrics.requestBytes += easy.large(CURLINFO_SIZE_UPLOAD_T) }
+        if wasSent {
+            metrics.requestBytes += Int64(easy.number(CURLINFO_REQUEST_SIZE))
+            let isWhole = Self.isCountedWithRequest(bodyCount, easy)
+            if !isWhole { metrics.requestBytes += easy.large(CURLINFO_SIZE_UPLOAD_T) }
+        }
         metrics.headerBytes += Int64(easy.number(CURLINFO_HEADER_SIZE))
         metrics.bodyBytes += easy.large(CURLINFO_SIZE_DOWNLOAD_T)
         metrics.connectionsOpened += Int32(clamping: easy.number(CURLINFO_NUM_CONNECTS))
