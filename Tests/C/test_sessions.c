@@ -1,6 +1,6 @@
 /*
  * TLS sessions, which the library keeps between libcurl's handles: a new connection may resume one that began under the
- * same conditions, and no other. (Debian's libcurl 7.88.1 resumes none, nor does its curl program.)
+ * same conditions, and no other. (Of nginx Debian's libcurl 7.88.1 resumes none, nor does its curl program.)
  */
 #include "record.h"
 #include "server.h"
