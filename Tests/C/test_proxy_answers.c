@@ -194,4 +194,28 @@ CASE(https_proxies_have_certificates)
     }
 }
 
+/* Alerts that the host sends about the client's certificate: RFC 8446 section 6.2. */
+CASE(a_host_that_wants_another_client_certificate)
+{
+#define ALERT(number) { .replies = { REPLY("\25\3\3\0\2\2" number) } }
+    static const struct { script script; int32_t detail; } all[] = {
+        { ALERT("\52"), SDD_DETAIL_TLS_CLIENT_CERTIFICATE },  /* bad_certificate */
+        { ALERT("\55"), SDD_DETAIL_TLS_CLIENT_CERTIFICATE },  /* certificate_expired */
+        { ALERT("\60"), SDD_DETAIL_TLS_CLIENT_CERTIFICATE },  /* unknown_ca */
+        { ALERT("\164"), SDD_DETAIL_TLS_CLIENT_CERTIFICATE }, /* certificate_required */
+        { ALERT("\50"), SDD_DETAIL_TLS_HANDSHAKE },           /* handshake_failure */
+    };
+    pthread_t thread = start_proxy();
+    char url[100];
+    snprintf(url, sizeof url, "https://localhost:%d/", proxy.port);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_failure failure;
+        proxy.script = &all[i].script;
+        CHECK_STATUS(sdd_get(NULL, url, 0, 60000, NULL, NULL, NULL), SDD_ERROR_TLS);
+        sdd_last_error(&failure);
+        if (failure.detail != all[i].detail) FAIL("%zu: detail %d: %s", i, (int)failure.detail, failure.message);
+    }
+    stop_proxy(thread);
+}
+
 int main(void) { return run_cases(); }

@@ -162,10 +162,9 @@ extension CurlOutcome {
 
     private var tlsVerdict: Verdict {
         switch code {
+        case CURLE_SSL_CLIENTCERT: unwantedClientVerdict
+        case _ where blamesClientCertificate: unwantedClientVerdict
         case CURLE_PEER_FAILED_VERIFICATION: certificateVerdict
-        case CURLE_SSL_CLIENTCERT,
-            _ where blamesClientCertificate:
-            unwantedClientVerdict
         case CURLE_SSL_CACERT_BADFILE: Self.caFileVerdict
         case CURLE_SSL_CERTPROBLEM: clientCertificateVerdict
         case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
@@ -181,7 +180,7 @@ extension CurlOutcome {
     }
 
     private var unwantedClientVerdict: Verdict {
-        (.clientCertificate, "\(host) wants a client certificate, or another one: \(detail).")
+        (.clientCertificate, "\(tlsPeer) wants a client certificate, or another one: \(detail).")
     }
 
     private static let caFileVerdict: Verdict = (

@@ -68,6 +68,8 @@ struct CurlOutcome {
     /// Whether the server ended the connection because of the client's certificate, or of the lack of one: RFC 8446 §6.2.
     var blamesClientCertificate: Bool {
         guard request.scheme == .https, !hasHead, !isProxysHandshake else { return false }
+        // libcurl takes the alert that the client's certificate has expired for a flaw of the server's, and names none.
+        if code == CURLE_PEER_FAILED_VERIFICATION { return wordsHave("SSL certificate verification failed") }
         let reasons = [
             "certificate required", "bad certificate", "unsupported certificate", "certificate revoked",
             "certificate expired", "certificate unknown", "unknown ca",
