@@ -345,14 +345,15 @@ typedef struct sdd_limits {
  * Retries: sdd_downloader_config.retry.
  *
  * A transfer is retried if its failure may be temporary (sdd_failure.retryable: HTTP status 408,
- * 425, 429, 500, 502, 503 and 504 where they are not accepted, names not resolved, connections not
- * made or lost, bodies cut off, limits on connecting, first byte, silence and low speed), and its
- * method may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS, TRACE: RFC 9110 section 9.2.2) or
- * nothing of it was sent. It is not retried if a part of its body has been written to a sink, nor
- * for a request that has received facts or a preview of it, nor if the picture does not decode. The
- * request keeps its token and occupies no slot while it waits; its queue limit does not apply
- * again, and its total limit continues. With SDD_OPTION_RESUME the next transfer continues where
- * the last one broke off. Progress begins again, with (0, -1).
+ * 425, 429, 500, 502, 503 and 504 where they are not accepted, or of a proxy that is to connect to
+ * the host, names not resolved, connections not made or lost, bodies cut off, limits on connecting,
+ * first byte, silence and low speed), and its method may be sent twice (GET, HEAD, PUT, DELETE,
+ * OPTIONS, TRACE: RFC 9110 section 9.2.2) or nothing of it was sent. It is not retried if a part of
+ * its body has been written to a sink, nor for a request that has received facts or a preview of
+ * it, nor if the picture does not decode. The request keeps its token and occupies no slot while it
+ * waits; its queue limit does not apply again, and its total limit continues. With
+ * SDD_OPTION_RESUME the next transfer continues where the last one broke off. Progress begins
+ * again, with (0, -1).
  */
 typedef struct sdd_retry_options {
     size_t struct_size;
