@@ -192,6 +192,7 @@ extension CurlTransfer {
             }
         }
         witness.connected(localPort: localPort)
+        if request.scheme == .https { hop.record = ArrivingRecord(before: witness.arrivals?.received) }
         if !hop.isConnected, !hop.isUnanswered { hop.hasJoined = isOnUsedConnection }
         hop.isUnanswered = true
         hop.isConnected = true
@@ -258,7 +259,7 @@ extension CurlTransfer {
         case .connected: progress.clocks.connected(hasBody: request.body.map { $0.count > 0 } ?? false, at: now)
         case .received:
             progress.clocks.received(at: now)
-            hop.record = ArrivingRecord()
+            hop.record.delivered()
         case nil: break
         }
         if wantsMark { witness.mark() }
@@ -335,7 +336,9 @@ extension CurlTransfer {
         guard kind == .stall || kind == .tooSlow, request.scheme == .https, hop.isConnected,
             hasOwnConnection || isAloneOnConnection, let last = clocks.lastHeard, let arrivals = witness.arrivals,
             let latest = hop.record.lastByte(
-                arrivals, since: last, leastBytesPerSecond: clocks.leastBytesPerSecond,
+                arrivals, since: last,
+                delivered: easy.large(CURLINFO_SIZE_DOWNLOAD_T) + Int64(easy.number(CURLINFO_HEADER_SIZE)),
+                leastBytesPerSecond: clocks.leastBytesPerSecond,
                 window: kind == .tooSlow ? clocks.speedWindow : nil, at: now)
         else { return false }
         progress.clocks.heard(at: latest, moved: movedBytes, now: now)
