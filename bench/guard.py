@@ -97,7 +97,7 @@ WORKS = (
     Work("memory", 1000, 21000, {"memory hit": Part()}),
     Work("disk", 200, 4200, {"disk hit": Part()}),
     Work("cold", 200, 1000, {"cold load": Part()}),
-    *(Work("decode", 1, 5, {f"decode {name}": Part()}, name) for name in PICTURES),
+    *(Work("decode", 1, 9, {f"decode {name}": Part()}, name) for name in PICTURES),
 )
 
 
