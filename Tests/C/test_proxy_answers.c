@@ -20,16 +20,16 @@ typedef struct script {
 /* Without a reply the proxy closes the connection after what it has read. */
 static struct {
     int listener, port;
-    const script *script;
+    const script *script; /* atomic, for the connections from then on */
     int connections; /* atomic */
 } proxy;
 
-static void serve_one(int connection)
+static void serve_one(int connection, const script *script)
 {
     char text[4096];
     for (int i = 0; i < MOST_REPLIES; i++) {
-        if (recv(connection, text, sizeof text, 0) <= 0 || proxy.script->replies[i].bytes == NULL) return;
-        send(connection, proxy.script->replies[i].bytes, proxy.script->replies[i].size, MSG_NOSIGNAL);
+        if (recv(connection, text, sizeof text, 0) <= 0 || script->replies[i].bytes == NULL) return;
+        send(connection, script->replies[i].bytes, script->replies[i].size, MSG_NOSIGNAL);
     }
     recv(connection, text, sizeof text, 0);
 }
@@ -38,7 +38,7 @@ static void *serve(void *nothing)
 {
     for (int connection; (connection = accept4(proxy.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) {
         __atomic_add_fetch(&proxy.connections, 1, __ATOMIC_SEQ_CST);
-        serve_one(connection);
+        serve_one(connection, __atomic_load_n(&proxy.script, __ATOMIC_SEQ_CST));
         close(connection);
     }
     return nothing;
@@ -137,7 +137,7 @@ CASE(proxies_that_fail_and_proxies_that_refuse)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char url[100];
         snprintf(url, sizeof url, "%s://127.0.0.1:%d", all[i].kind, proxy.port);
-        proxy.script = &all[i].script;
+        __atomic_store_n(&proxy.script, &all[i].script, __ATOMIC_SEQ_CST);
         __atomic_store_n(&proxy.connections, 0, __ATOMIC_SEQ_CST);
         sdd_downloader *downloader = downloader_by(url, NULL);
         sdd_result *result = post(downloader, all[i].scheme);
@@ -210,7 +210,7 @@ CASE(a_host_that_wants_another_client_certificate)
     snprintf(url, sizeof url, "https://localhost:%d/", proxy.port);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         sdd_failure failure;
-        proxy.script = &all[i].script;
+        __atomic_store_n(&proxy.script, &all[i].script, __ATOMIC_SEQ_CST);
         CHECK_STATUS(sdd_get(NULL, url, 0, 60000, NULL, NULL, NULL), SDD_ERROR_TLS);
         sdd_last_error(&failure);
         if (failure.detail != all[i].detail) FAIL("%zu: detail %d: %s", i, (int)failure.detail, failure.message);
