@@ -1,7 +1,7 @@
 /// Finds the orientation in an Exif block, which is a TIFF file without a picture (CIPA DC-008, 4.5 and 4.6.4; TIFF
 /// 6.0, section 2).
 enum ExifOrientation {
-    /// What a segment of a JPEG begins with, before the block.
+    /// The name that a segment of a JPEG has before its Exif block.
     static let name: StaticString = "Exif\0\0"
 
     /// Finds the orientation in an Exif block; returns `nil` if it has none or an invalid one.

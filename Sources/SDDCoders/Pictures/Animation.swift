@@ -153,7 +153,7 @@ package struct Animation: Sendable {
         let isNarrow = converter.takesBytesAlone
         let own = made === canvas || isNarrow ? try made.straightCopy(isNarrow: isNarrow) : made
         try converter.convert(own)
-        // Of 16 bits a channel, with which it was converted, as many are left as the form has.
+        // It was converted with 16 bits a channel; the form may have 8.
         return own.format == .rgba16 && form.format.source == .rgba8 ? try own.straightCopy(isNarrow: true) : own
     }
 

@@ -45,7 +45,7 @@ struct ConnectionWitness {
     /// has failed, and use it for requests that can never be answered.
     func abandon() { watch.sockets.shut(localPort: localPort) }
 
-    /// What the connection has received, whether libcurl has delivered it or not.
+    /// The bytes that the connection has received, whether libcurl has delivered them or not; `nil` if there is none.
     var arrivals: SocketCounts.Arrivals? { watch.sockets.arrivals(localPort: localPort) }
 
     private var fate: OpenSockets.Fate { watch.sockets.fate(localPort: localPort, since: since) }

@@ -62,6 +62,11 @@ final class EasyHandle {
         try check(sddc_set_string(raw, option, nil))
     }
 
+    /// Sets a text option; `nil` clears it, also where libcurl has a value of its own.
+    func replace(_ option: CURLoption, by value: String?) throws(Refusal) {
+        if let value { try set(option, value) } else { try clear(option) }
+    }
+
     /// Sets a pointer option. libcurl keeps the pointer, so the caller must keep the memory alive.
     func set(_ option: CURLoption, pointer: UnsafeRawPointer?) throws(Refusal) {
         try check(sddc_set_pointer(raw, option, pointer))

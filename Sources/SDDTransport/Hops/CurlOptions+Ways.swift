@@ -39,10 +39,9 @@ extension CurlOptions {
         try easy.set(CURLOPT_PROXY, url)
         guard URLText.scheme(url) == "https", CurlFeatures.hasSecureProxies else { return }
         try easy.set(CURLOPT_PROXY_SSLVERSION, configuration.minTLSVersion.curlValue)
-        let (file, path) = (configuration.caFile, configuration.caPath)
-        if file == nil && path == nil { return }
-        if let file { try easy.set(CURLOPT_PROXY_CAINFO, file) } else { try easy.clear(CURLOPT_PROXY_CAINFO) }
-        if let path { try easy.set(CURLOPT_PROXY_CAPATH, path) } else { try easy.clear(CURLOPT_PROXY_CAPATH) }
+        if configuration.caFile == nil && configuration.caPath == nil { return }
+        try easy.replace(CURLOPT_PROXY_CAINFO, by: configuration.caFile)
+        try easy.replace(CURLOPT_PROXY_CAPATH, by: configuration.caPath)
     }
 
     private func setNames(_ easy: EasyHandle, resolve: StringList?) throws(EasyHandle.Refusal) {

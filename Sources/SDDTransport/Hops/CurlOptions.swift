@@ -62,8 +62,8 @@ final class CurlOptions: Sendable {
             if Self.hasSystemBundle { try easy.clear(CURLOPT_CAPATH) }
             return
         }
-        if let file { try easy.set(CURLOPT_CAINFO, file) } else { try easy.clear(CURLOPT_CAINFO) }
-        if let path { try easy.set(CURLOPT_CAPATH, path) } else { try easy.clear(CURLOPT_CAPATH) }
+        try easy.replace(CURLOPT_CAINFO, by: file)
+        try easy.replace(CURLOPT_CAPATH, by: path)
     }
 
     private static let hasSystemBundle: Bool = CurlFeatures.trustedFile.map { access($0, R_OK) == 0 } ?? false
