@@ -119,6 +119,31 @@ import Testing
         #expect(counters[.diskMisses] == 2)
     }
 
+    /// Found by the simulation: if the file of an entry could not be removed, a failed write brought it back, although
+    /// another write that had succeeded had replaced it.
+    @Test func aFailedWriteDoesNotBringBackAnEntryThatCannotBeRemoved() throws {
+        // given
+        try fixture.soundStore().write("a", Array("old".utf8))
+        let cache = try cache()
+        defer { cache.stop() }
+        let (reached, gate) = blockWrites()
+        cache.store(entry("b"), try body("other"))
+        #expect(reached.wait())
+        // when
+        let told = Recorder<CacheError?>()
+        cache.store(entry("a"), try body("replaced")) { told.record($0) }
+        cache.store("a", then: { told.record($0) }, make: { .noMemory })
+        fixture.files.plan = FaultyFiles.Plan(kind: .remove)
+        gate.fulfil()
+        // then
+        #expect(told.wait(count: 2) == [nil, .noMemory])
+        #expect(try read(cache, "a") == nil && !cache.contains("a"))
+        fixture.files.plan = FaultyFiles.Plan()
+        cache.store(entry("a"), try body("new"))
+        #expect(cache.flush(milliseconds: -1))
+        #expect(try fixture.soundStore().body("a") == Array("new".utf8))
+    }
+
     @Test func clearedEntriesAreGoneBeforeOlderWritesFinish() throws {
         // given
         try fixture.soundStore().write("b", Array("old".utf8))

@@ -198,10 +198,17 @@ extension DiskCache {
                 try apply(staged, to: change.key)
             } catch {
                 // An entry that was to be removed before must not be found again.
-                if change.isAfterRemoval { try store.remove(change.key) }
+                if change.isAfterRemoval { removeInstead(of: change) }
                 throw error
             }
         }
+    }
+
+    /// Removes the entry that a failed write has left. If that fails too, the entry is not found all the same.
+    private func removeInstead(of change: StagedChange) {
+        if failure(of: { () throws(CacheError) in try store.remove(change.key) }) == nil { return }
+        let value = queue.withLock { $0.becomesRemoval(change) }
+        withExtendedLifetime(value) {}
     }
 
     private func apply(_ staged: DiskQueue.Staged?, to key: String) throws(CacheError) {

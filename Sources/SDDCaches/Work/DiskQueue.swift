@@ -348,6 +348,14 @@ extension DiskQueue {
         return nil
     }
 
+    /// Turns a write under way that has failed into a removal that fails as well.
+    /// - Returns: the value, for the caller to release.
+    mutating func becomesRemoval(_ change: StagedChange) -> Staged? {
+        if change.isWrite { heldBytes -= change.cost }
+        defer { change.becomeRemoval() }
+        return change.takeValue()
+    }
+
     /// Records that a change has been made or has failed.
     /// - Returns: the staged value, for the caller to release.
     mutating func changed(_ change: Change, failed: Bool = false) -> Staged? {

@@ -55,7 +55,7 @@ final class StagedChange: @unchecked Sendable {
         return then
     }
 
-    /// Turns a dropped write into a removal, because the removal before it is still needed.
+    /// Turns a write that was dropped or has failed into a removal, because the removal before it is still needed.
     func becomeRemoval() { value = .removed }
 }
 
