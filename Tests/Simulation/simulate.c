@@ -170,6 +170,8 @@ static void run_process(uint64_t seed, const struct left_out *left_out, uint64_t
     }
     int status;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    /* One of its processes may have been forked as it died: it would wait for ever, and hold the output open. */
+    kill(-child, SIGKILL);
     if (report->finding != FOUND_NOTHING || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
     report->finding = FOUND_HARNESS;
     snprintf(report->sentence, sizeof report->sentence, "the process ended with %s %d and without a word",
