@@ -89,7 +89,7 @@ import Testing
 
     @Test("hosts are forgotten after their interval")
     func hostsAreForgotten() {
-        var queue = WaitingQueue(minInterval: 100)
+        var queue = WaitingQueue<TransferID>(minInterval: 100)
         for host in 1...1000 as ClosedRange<UInt64> {
             let place = queue.append(TransferID(host), host: host, priority: .normal, at: Int64(host))
             queue.started(place, at: Int64(host))

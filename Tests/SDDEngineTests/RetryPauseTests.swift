@@ -28,7 +28,8 @@ import Testing
         #expect(driver.table.currentDownloadCount == 1)
         let counts = driver.table.currentStatistics
         #expect(counts.waiting == 1 && counts.running == 0 && counts.decoding == 0 && counts.transfersStarted == 1)
-        let (job, handler) = try #require(driver.table.handler(of: token))
+        let found = driver.table.handler(of: token)
+        let (job, handler) = try #require(found)
         let information = RequestInformation(job, handler, at: driver.now)
         #expect(information.state == .waiting && information.waitingMicroseconds == 50)
         #expect(information.runningMicroseconds == 0 && information.receivedBytes == 0)

@@ -166,7 +166,7 @@ import Testing
         #expect(driver.error(of: watching)?.code == .connectionLost)
         // The stream of the first body is gone.
         let id = try next()
-        #expect(driver.table.decoding.streamCount == 0 && driver.table.job(of: other)?.progressive == nil)
+        #expect(driver.table.decoding.streamCount == 0 && driver.job(of: other)?.progressive == nil)
         driver.answer(id)
         driver.work()
         #expect(driver.error(of: other) == nil && driver.isEmpty)

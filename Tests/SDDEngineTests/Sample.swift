@@ -18,6 +18,24 @@ enum Sample {
         DownloadRequest(transfer: HTTPRequest(url: try Self.url(url, others: others)))
     }
 
+    /// - Returns: nil if the request has more of its own than a URL.
+    static func plain(_ request: DownloadRequest) -> PlainRequest? {
+        guard request.isShareable, request.anyLookup == nil, request.keeper == nil, request.pixelKeeper == nil,
+            request.search == nil, !request.isStage, !request.isPrompt, request.form.isPossible,
+            request.transfer.appTransport == nil, request.transfer.url.text.utf8.count <= ImageURL.maxLength
+        else { return nil }
+        let kind = PlainKind(request, RequestDefaults(allowsFiles: true)) { text, _ in
+            text.free()
+            return NoCallbacks()
+        }
+        var url = request.transfer.url.text
+        return url.withUTF8 { PlainRequest(kind, url: $0, userData: UserData(nil)) }
+    }
+
+    private final class NoCallbacks: AppCallbacks {
+        func completed(_ result: DownloadResult, token: UInt64) {}
+    }
+
     static func response(_ status: Int32 = 200, type: String = "image/png") -> Response {
         Response(status: status, url: "http://host/", fields: fields(type: type))
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Feeds a table and records its output. Its clock stands still until the test moves it. Transfers are numbered from 1
+/// Feeds a table and records its output. Every second request is a plain one, if it has only a URL of its own. Its clock stands still until the test moves it. Transfers are numbered from 1
 /// in the order of their first requests, and so are the tokens of requests.
 final class Driver {
     typealias Table = DownloadTable<NumberedListener>
@@ -29,7 +29,7 @@ final class Driver {
     init(room: RoomLines = RoomLines(), _ set: (inout Table.Rules) -> Void = { _ in }) throws {
         var rules = Table.Rules()
         set(&rules)
-        table = DownloadTable(rules: rules, room: room)
+        table = DownloadTable(rules: rules, room: room) { token, _ in NumberedListener(token) }
     }
 
     /// Passes one event to the table.
@@ -67,6 +67,7 @@ final class Driver {
 
     func error(of token: UInt64) -> DownloadError? { ended[token]?.error }
 
+    func job(of token: UInt64) -> Job<NumberedListener>? { table.job(of: token) }
     func effectivePriority(of token: UInt64) -> Priority? { table.job(of: token)?.priority }
 
     /// For the walk alone, which has compared them.
@@ -83,6 +84,11 @@ extension Driver {
     @discardableResult
     func submit(_ request: DownloadRequest) -> UInt64 {
         lastToken += 1
+        if lastToken % 2 == 1, let plain = Sample.plain(request) {
+            plain.accepted(as: lastToken, at: now)
+            play { $0.submitted(plain, at: now) }
+            return lastToken
+        }
         play { $0.submitted(request, token: lastToken, listener: NumberedListener(lastToken), at: now) }
         return lastToken
     }

@@ -7,16 +7,16 @@ import Testing
 
 @Suite struct WaitingQueueTests {
     /// Starts the next request, from the place it was given.
-    private func start(_ queue: inout WaitingQueue, _ places: [UInt64: WaitingQueue.Place]) -> UInt64? {
+    private func start(_ queue: inout WaitingQueue<TransferID>, _ places: [UInt64: WaitingPlace]) -> UInt64? {
         guard let id = queue.next(atLeast: .veryLow)?.number, let place = places[id] else { return nil }
         queue.started(place, at: 0)
         return id
     }
 
     private func filled(
-        _ queue: inout WaitingQueue, _ entries: [(host: UInt64, priority: Priority)]
-    ) -> [UInt64: WaitingQueue.Place] {
-        var places: [UInt64: WaitingQueue.Place] = [:]
+        _ queue: inout WaitingQueue<TransferID>, _ entries: [(host: UInt64, priority: Priority)]
+    ) -> [UInt64: WaitingPlace] {
+        var places: [UInt64: WaitingPlace] = [:]
         for (index, entry) in entries.enumerated() {
             let id = UInt64(index + 1)
             places[id] = queue.append(TransferID(id), host: entry.host, priority: entry.priority, at: 0)
@@ -29,7 +29,7 @@ import Testing
         arguments: [(.fifo, [3, 1, 4, 2]), (.lifo, [3, 4, 1, 2])] as [(WaitingOrder, [UInt64])])
     func servesByClassAndOrder(order: WaitingOrder, wanted: [UInt64]) {
         // given
-        var queue = WaitingQueue(order: order)
+        var queue = WaitingQueue<TransferID>(order: order)
         let places = filled(&queue, [(1, .normal), (2, .low), (1, .high), (2, .normal)])
         // when, then
         #expect(queue.count == 4)
@@ -39,7 +39,7 @@ import Testing
 
     @Test func theNextStaysFirstUntilItHasStarted() {
         // given
-        var queue = WaitingQueue()
+        var queue = WaitingQueue<TransferID>()
         _ = filled(&queue, [(1, .normal), (1, .normal)])
         // when, then
         #expect(queue.next(atLeast: .veryLow)?.number == 1)
@@ -49,7 +49,7 @@ import Testing
 
     @Test func returnsNoneBelowTheGivenPriority() {
         // given
-        var queue = WaitingQueue()
+        var queue = WaitingQueue<TransferID>()
         _ = filled(&queue, [(1, .normal), (2, .low)])
         // when, then
         #expect(queue.next(atLeast: .high) == nil)
@@ -59,7 +59,7 @@ import Testing
     @Test("Z3: a host gets no more than its limit; host 0 has none")
     func respectsTheLimitOfAHost() {
         // given
-        var queue = WaitingQueue(maxPerHost: 1)
+        var queue = WaitingQueue<TransferID>(maxPerHost: 1)
         let places = filled(&queue, [(7, .high), (7, .high), (8, .low), (0, .low), (0, .low)])
         // when, then
         #expect((0..<5).map { _ in start(&queue, places) } == [1, 3, 4, 5, nil])
@@ -70,7 +70,7 @@ import Testing
 
     @Test func removesARequestByItsPlace() {
         // given
-        var queue = WaitingQueue(ageing: 10)
+        var queue = WaitingQueue<TransferID>(ageing: 10)
         let places = filled(&queue, [(1, .normal), (1, .normal), (2, .normal), (2, .low)])
         // when
         for id in [1, 3] as [UInt64] { places[id].map { queue.remove($0) } }
@@ -81,7 +81,7 @@ import Testing
 
     @Test func rulesChangeForWaitingRequests() {
         // given
-        var queue = WaitingQueue(maxPerHost: 2)
+        var queue = WaitingQueue<TransferID>(maxPerHost: 2)
         let places = filled(&queue, [(1, .normal), (1, .normal), (1, .normal), (1, .normal)])
         // when, then
         #expect(start(&queue, places) == 1)
@@ -101,7 +101,7 @@ import Testing
     @Test("Z3: a request that has waited for the time is overdue, by a number of levels; the highest class never is")
     func findsOverdueRequests() throws {
         // given
-        var queue = WaitingQueue(ageing: 100)
+        var queue = WaitingQueue<TransferID>(ageing: 100)
         _ = queue.append(TransferID(1), host: 1, priority: .veryHigh, at: 0)
         let place = queue.append(TransferID(2), host: 1, priority: .low, at: 50)
         _ = queue.append(TransferID(3), host: 2, priority: .low, at: 60)
@@ -113,9 +113,9 @@ import Testing
         #expect(try #require(queue.overdue(at: .max)).levels == 5)
         queue.remove(place)
         #expect(queue.overdue(at: 159) == nil)
-        #expect(try #require(queue.overdue(at: 160)).id == TransferID(3))
+        #expect(try #require(queue.overdue(at: 160)).waiter == TransferID(3))
         // Without ageing no request is overdue.
-        var patient = WaitingQueue()
+        var patient = WaitingQueue<TransferID>()
         _ = patient.append(TransferID(1), host: 1, priority: .low, at: 0)
         #expect(patient.overdue(at: .max) == nil)
     }
@@ -123,9 +123,9 @@ import Testing
     @Test("a thousand hosts that come and go leave nothing behind", arguments: 0..<4 as Range<UInt64>)
     func behavesLikeAList(seed: UInt64) {
         // given
-        struct Entry { let id: UInt64, host: UInt64, priority: Priority, place: WaitingQueue.Place }
+        struct Entry { let id: UInt64, host: UInt64, priority: Priority, place: WaitingPlace }
         var random = SeededRandom(seed: seed)
-        var queue = WaitingQueue(order: seed % 2 == 0 ? .fifo : .lifo, maxPerHost: 2)
+        var queue = WaitingQueue<TransferID>(order: seed % 2 == 0 ? .fifo : .lifo, maxPerHost: 2)
         var waiting: [Entry] = []
         var running: [UInt64] = []
         for id in 1...5000 as ClosedRange<UInt64> {

@@ -35,6 +35,13 @@ private func submit(
     guard request.completed != nil || isAppDriven else {
         throw nobodyToTell(isShort ? "completed" : "sdd_download_request.completed")
     }
+    if let kind = client.plainKind(of: request),
+        let url = bytes(of: request.url, limit: ImageURL.maxLength),
+        let plain = PlainRequest(kind, url: url, userData: UserData(request.user_data))
+    {
+        guard let token = client.downloader.submit(plain) else { throw destroyedMeanwhile() }
+        return token
+    }
     let transfer = try GivenTransfer.given(request.transfer, "sdd_download_request.transfer")
     let spec = request.download(transfer, for: .download, hasEvents: isAppDriven, isShort ? "options" : nil)
     let made = client.currentDefaults.request(spec, request.url)

@@ -11,21 +11,48 @@ extension Handle {
 /// The object behind a downloader handle: the downloader and the defaults of its requests. Callable from any thread.
 final class Client: Sendable {
     let downloader: Downloader
-    private let defaults: Monitor<RequestDefaults>
+    private let state: Monitor<State>
     private let config: AppConfiguration
+
+    private struct State {
+        var defaults: RequestDefaults
+        /// Of these defaults.
+        var kinds = PlainKinds()
+    }
 
     init(_ downloader: Downloader, defaults: RequestDefaults, config: AppConfiguration) {
         self.downloader = downloader
-        self.defaults = Monitor(defaults)
+        state = Monitor(State(defaults: defaults))
         self.config = config
     }
 
     /// The defaults of requests that are submitted now.
     var currentDefaults: RequestDefaults {
-        let now = defaults.withLock { $0 }
-        guard let followed = now.followedChanges, followed != coderChanges else { return now }
+        let now = state.withLock { $0.defaults }
+        if isCurrent(now) { return now }
         followCoders()
-        return defaults.withLock { $0 }
+        return state.withLock { $0.defaults }
+    }
+
+    private func isCurrent(_ defaults: RequestDefaults) -> Bool {
+        guard let followed = defaults.followedChanges else { return true }
+        return followed == coderChanges
+    }
+
+    /// Returns the kind of a request that has only a URL and user data of its own.
+    /// - Returns: nil if it has more.
+    func plainKind(of request: sdd_download_request) -> PlainKind? {
+        guard let key = PlainKinds.Key(request) else { return nil }
+        let found = state.withLock { state in isCurrent(state.defaults) ? state.kinds[key] : nil }
+        if let found { return found.kind }
+        let defaults = currentDefaults
+        let made = PlainKinds.Kind(request, defaults, hasEvents: downloader.isAppDriven)
+        let replaced = state.withLock { state in
+            state.defaults.isSame(as: defaults) ? state.kinds.add(made, for: key) : nil
+        }
+        // What is replaced may hold the last reference to objects of the application.
+        withExtendedLifetime(replaced) {}
+        return made.kind
     }
 
     /// A count that grows with each change to the coders of the downloader or of the process.
@@ -48,9 +75,10 @@ final class Client: Sendable {
     }
 
     func setDefault(_ change: (inout RequestDefaults) -> Void) {
-        let before = defaults.withLock { defaults in
-            let before = defaults
-            change(&defaults)
+        let before = state.withLock { state in
+            let before = state
+            change(&state.defaults)
+            state.kinds = PlainKinds()
             return before
         }
         // The old defaults may own data of the application, which must not be freed under the lock.

@@ -1,5 +1,4 @@
 internal import CSDD
-internal import Glibc
 internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
@@ -9,7 +8,7 @@ internal import SDDEngine
 final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     // Safety: constants, except `lent`, which only the thread that takes events touches; the delivery's lock orders one
     // such thread after another.
-    private let url: UnsafeMutablePointer<CChar>?
+    private let url: BlockText?
     private let progress: sdd_progress_fn?
     private let completion: sdd_result_fn?
     private let preview: sdd_result_fn?
@@ -36,24 +35,37 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
         self.init(request, keepsURL: true)
     }
 
-    init<Request: RequestStruct>(_ request: Request, cached: sdd_result_fn? = nil, keepsURL: Bool) {
+    convenience init<Request: RequestStruct>(_ request: Request, cached: sdd_result_fn? = nil, keepsURL: Bool) {
+        self.init(
+            request, cached: cached, url: keepsURL ? request.url.flatMap { BlockText(copying: $0) } : nil,
+            userData: UserData(request.user_data))
+    }
+
+    /// - Parameters:
+    ///   - request: of which the functions are used alone.
+    ///   - url: freed at the end.
+    init<Request: RequestStruct>(
+        _ request: Request, cached: sdd_result_fn? = nil, url: BlockText?, userData: UserData
+    ) {
         self.cached = cached
-        url = keepsURL ? request.url.flatMap { strdup($0) } : nil
+        self.url = url
         progress = request.progress
         completion = request.completed
         preview = request.preview
         facts = request.facts
         free = request.user_data_free
-        userData = request.user_data
+        self.userData = userData.pointer
     }
 
-    deinit { Glibc.free(url) }
+    deinit { url?.free() }
+
+    private var urlText: UnsafePointer<CChar>? { url?.pointer }
 
     func progressed(token: UInt64, received: Int64, expected: Int64) {
         guard let progress else { return }
         // There is no URL if the first one of a load is invalid: then an alternative is being downloaded.
-        guard let url else { return "".withCString { progress(token, received, expected, $0, userData) } }
-        progress(token, received, expected, url, userData)
+        guard let urlText else { return "".withCString { progress(token, received, expected, $0, userData) } }
+        progress(token, received, expected, urlText, userData)
     }
 
     func learned(_ facts: ImageFacts, token: UInt64) {
@@ -63,17 +75,17 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
 
     func previewed(_ result: DownloadResult, token: UInt64) {
         guard let preview else { return }
-        LentResult(result, token: token, url: url).withPointer { preview($0, userData) }
+        LentResult(result, token: token, url: urlText).withPointer { preview($0, userData) }
     }
 
     func foundCached(_ result: DownloadResult, token: UInt64) {
         guard let cached else { return }
-        LentResult(result, token: token, url: url).withPointer { cached($0, userData) }
+        LentResult(result, token: token, url: urlText).withPointer { cached($0, userData) }
     }
 
     func completed(_ result: DownloadResult, token: UInt64) {
         guard let completion else { return }
-        LentResult(result, token: token, url: url).withPointer { completion($0, userData) }
+        LentResult(result, token: token, url: urlText).withPointer { completion($0, userData) }
     }
 
     func released() {
@@ -82,11 +94,11 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     }
 
     /// Returns the C form of an intermediate result; the caller keeps it alive as long as C code may read it.
-    func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: url) }
+    func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: urlText) }
 
     /// Returns the C form of a final result, which stays valid until `released`.
     func lend(_ result: DownloadResult, token: UInt64) -> UnsafePointer<sdd_result> {
-        let lent = LentResult(result, token: token, url: url)
+        let lent = LentResult(result, token: token, url: urlText)
         self.lent = lent
         return lent.pointer
     }

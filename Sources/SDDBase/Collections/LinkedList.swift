@@ -3,9 +3,9 @@
 public struct LinkedList<Element> {
     /// The place of an element; valid until the element is removed.
     public struct Place: Equatable, Sendable {
-        @usableFromInline let index: Int32
+        public let index: Int32
 
-        @inlinable init(index: Int32) { self.index = index }
+        @inlinable public init(index: Int32) { self.index = index }
     }
 
     @usableFromInline struct Node {

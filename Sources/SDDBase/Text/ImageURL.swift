@@ -17,16 +17,26 @@ package struct ImageURL: Hashable, Sendable {
     /// anywhere.
     package static let maxLength = 65_536
 
+    /// All that is known of a URL but its text.
+    package struct Outline: Sendable {
+        /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts
+        /// collide with a probability of 1 in 2^64, so use it for limits and not for trust decisions.
+        package let hostKey: UInt64
+        /// A hash of the text: equal for equal URLs, and almost always different for different ones.
+        package fileprivate(set) var hashKey: UInt64
+        package let scheme: Scheme
+        /// True if a user name, and perhaps a password, precedes the host.
+        package let hasUserinfo: Bool
+    }
+
     /// As it was given, but for percent-encoding and the case of an HTTP URL's scheme and host.
     package let text: String
-    package let scheme: Scheme
-    /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts collide
-    /// with a probability of 1 in 2^64, so use it for limits and not for trust decisions.
-    package let hostKey: UInt64
-    /// True if a user name, and perhaps a password, precedes the host.
-    package let hasUserinfo: Bool
-    /// A hash of the text: equal for equal URLs, and almost always different for different ones.
-    package let hashKey: UInt64
+    package let outline: Outline
+
+    package var scheme: Scheme { outline.scheme }
+    package var hostKey: UInt64 { outline.hostKey }
+    package var hasUserinfo: Bool { outline.hasUserinfo }
+    package var hashKey: UInt64 { outline.hashKey }
 
     /// Random in each process, so that an attacker cannot choose URLs whose hashes collide.
     private static let seed = UInt64.random(in: 1...UInt64.max)
@@ -43,22 +53,61 @@ package struct ImageURL: Hashable, Sendable {
     package init(
         checking bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool, others: [String] = []
     ) throws(Flaw) {
-        guard !bytes.isEmpty else { throw .empty }
-        guard bytes.count <= Self.maxLength else { throw .tooLong }
-        let (hash, isPlain) = Self.hashed(bytes)
-        if !isPlain { try Self.checkText(bytes) }
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { throw .malformed }
-        guard let scheme = Self.scheme(named: bytes[..<colon], allowsFiles: allowsFiles, others: others) else {
-            throw .scheme
-        }
-        let authority = scheme == .other ? nil : Authority(in: bytes, after: colon)
-        if scheme.isHTTP, authority?.hasCapitals == true || bytes[..<colon].contains(where: isCapital) {
-            let lower = Self.normalized(bytes, colon, authority?.host)
+        var (outline, spelling) = try Self.outline(of: bytes, allowsFiles: allowsFiles, others: others)
+        switch spelling {
+        case .kept: text = String(decoding: bytes, as: UTF8.self)
+        case .encoded:
+            // Hashed after percent-encoding, since two spellings of one URL are equal.
+            var encoded = Self.percentEncoded(bytes)
+            outline.hashKey = encoded.withUTF8 { Self.hashed($0).hashKey }
+            text = encoded
+        case .lowered(let colon, let host):
+            let lower = Self.normalized(bytes, colon, host)
             self = try lower.withUnsafeBufferPointer { (bytes) throws(Flaw) in
                 try ImageURL(checking: bytes, allowsFiles: allowsFiles, others: others)
             }
             return
         }
+        self.outline = outline
+    }
+
+    /// - Parameters:
+    ///   - bytes: the text of a URL that was checked and is kept as it was given.
+    ///   - outline: of that URL.
+    package init(checked bytes: UnsafeBufferPointer<UInt8>, _ outline: Outline) {
+        text = String(decoding: bytes, as: UTF8.self)
+        self.outline = outline
+    }
+
+    /// Checks a URL without keeping it.
+    /// - Returns: nil if `init(checking:allowsFiles:others:)` keeps another text than that given.
+    package static func outlineIfKept(
+        _ bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool, others: [String] = []
+    ) throws(Flaw) -> Outline? {
+        guard case (let outline, .kept) = try outline(of: bytes, allowsFiles: allowsFiles, others: others) else {
+            return nil
+        }
+        return outline
+    }
+
+    /// How the text differs from the one that was given: by percent-encoding, or by a scheme and a host in lower case.
+    private enum Spelling {
+        case kept, encoded
+        case lowered(colon: Int, host: Range<Int>?)
+    }
+
+    private static func outline(
+        of bytes: UnsafeBufferPointer<UInt8>, allowsFiles: Bool, others: [String]
+    ) throws(Flaw) -> (Outline, Spelling) {
+        guard !bytes.isEmpty else { throw .empty }
+        guard bytes.count <= maxLength else { throw .tooLong }
+        let (hash, isPlain) = hashed(bytes)
+        if !isPlain { try checkText(bytes) }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { throw .malformed }
+        guard let scheme = scheme(named: bytes[..<colon], allowsFiles: allowsFiles, others: others) else {
+            throw .scheme
+        }
+        let authority = scheme == .other ? nil : Authority(in: bytes, after: colon)
         if let authority {
             // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass
             // punycode.
@@ -66,23 +115,18 @@ package struct ImageURL: Hashable, Sendable {
         } else {
             guard scheme == .other, colon + 1 < bytes.count else { throw .malformed }
         }
-        self.scheme = scheme
-        hasUserinfo = authority?.hasUserinfo ?? false
-        hostKey =
+        let hostKey =
             if let authority, scheme != .file {
-                Self.hashKey(of: bytes[authority.host], standardPort: scheme == .https ? 443 : 80)
+                hashKey(of: bytes[authority.host], standardPort: scheme == .https ? 443 : 80)
             } else {
-                0
+                UInt64(0)
             }
-        if isPlain {
-            text = String(decoding: bytes, as: UTF8.self)
-            hashKey = hash
-        } else {
-            // Hashed after percent-encoding, since two spellings of one URL are equal.
-            var encoded = Self.percentEncoded(bytes)
-            hashKey = encoded.withUTF8 { Self.hashed($0).hashKey }
-            text = encoded
+        let outline = Outline(
+            hostKey: hostKey, hashKey: hash, scheme: scheme, hasUserinfo: authority?.hasUserinfo ?? false)
+        if scheme.isHTTP, authority?.hasCapitals == true || bytes[..<colon].contains(where: isCapital) {
+            return (outline, .lowered(colon: colon, host: authority?.host))
         }
+        return (outline, isPlain ? .kept : .encoded)
     }
 
     /// Returns a text with scheme and host in lower case: they are equal in any case (RFC 3986 §6.2.2.1).
@@ -152,11 +196,9 @@ package struct ImageURL: Hashable, Sendable {
 
     private init(hostless text: String, _ scheme: Scheme) {
         var text = text
-        hashKey = text.withUTF8 { Self.hashed($0).hashKey }
+        outline = Outline(
+            hostKey: 0, hashKey: text.withUTF8 { Self.hashed($0).hashKey }, scheme: scheme, hasUserinfo: false)
         self.text = text
-        self.scheme = scheme
-        hostKey = 0
-        hasUserinfo = false
     }
 
     private static func scheme(

@@ -49,7 +49,8 @@ package final class Downloader: Sendable {
         let table = DownloadTable<Listener>(
             rules: DownloadTable.Rules(configuration), registry: registry,
             room: RoomLines(decodeAccount, prompt: promptAccount), seed: UInt64.random(in: 1...UInt64.max),
-            numbers: numbers)
+            numbers: numbers,
+            makeListener: { token, callbacks in Listener(token: token, callbacks: callbacks) })
         stores = table.stores.progress
         self.table = Monitor(table, rank: .table)
         delivery = Delivery(bell: bell, logs: configuration.logSwitch) { isBusy in
@@ -148,12 +149,12 @@ package enum CreationFailure: Error, Equatable {
 }
 
 extension DownloadTable<Listener> {
-    fileprivate mutating func submitted(
-        _ submission: SubmissionInbox.Submission, found hit: CacheHit? = nil, at now: Int64
-    ) {
-        submitted(
-            submission.request, found: hit, token: submission.listener.token,
-            listener: submission.listener, since: submission.time, at: now)
+    fileprivate mutating func submitted(_ submission: SubmissionInbox.Submission, at now: Int64) {
+        switch submission {
+        case .made(let request, let listener, let time):
+            submitted(request, token: listener.token, listener: listener, since: time, at: now)
+        case .plain(let plain): submitted(plain, at: now)
+        }
     }
 }
 
@@ -222,9 +223,30 @@ extension Downloader: TokenOwner {
         var request = request
         // A change would copy the request.
         if request.isPrompt != listener.isImmediate { request.isPrompt = listener.isImmediate }
-        let submission = SubmissionInbox.Submission(
-            request: request, listener: listener, time: time.monotonicMicroseconds())
-        if request.lookup != nil { return change { table, now in table.submitted(submission, found: hit, at: now) } }
+        let time = time.monotonicMicroseconds()
+        guard request.lookup == nil else {
+            return change { table, now in
+                table.submitted(request, found: hit, token: listener.token, listener: listener, since: time, at: now)
+            }
+        }
+        leave(.made(request, listener, time: time))
+    }
+
+    /// Accepts a plain request, as `submit` does others. If no token is returned, it is gone.
+    package func submit(_ plain: PlainRequest) -> UInt64? {
+        let token = seat.makeToken()
+        guard isAdmitted() else {
+            plain.free()
+            return nil
+        }
+        Trace.step("submit a request")
+        plain.accepted(as: token, at: time.monotonicMicroseconds())
+        leave(.plain(plain))
+        return token
+    }
+
+    /// Leaves a request in the inbox.
+    private func leave(_ submission: SubmissionInbox.Submission) {
         let isFirst = inbox.add(submission)
         if isFirst { transport.wake(.first) }
         // After its end the network thread empties the inbox no more.

@@ -60,7 +60,7 @@ final class Job<Recipient: AnyObject> {
     enum Stage {
         /// A cache lookup is under way.
         case asking
-        case waiting(WaitingQueue.Place)
+        case waiting(WaitingPlace)
         /// Its turn has come and it counts as running; it asks for the claim to download.
         case claiming
         /// The transfer is on the network.

@@ -1,6 +1,13 @@
 import SDDBase
 import SDDTransport
 
+/// What waits for a slot on the network.
+enum Waiter {
+    case job(TransferID)
+    /// A request whose job is still to be made.
+    case plain(PlainRequest)
+}
+
 /// The jobs of a `DownloadTable`, found by id, by the token of a request, or by what a new request asks for. It also
 /// generates their ids. A value, part of the table.
 struct JobIndex<Recipient: AnyObject> {
@@ -18,6 +25,10 @@ struct JobIndex<Recipient: AnyObject> {
     /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain,
     /// `Job.nextShared`.
     private var shared = NumberMap<Job<Recipient>>()
+    /// Requests that wait and have no job yet, by token, and by the hash key that their job will have. No two of them,
+    /// and no job, have the same hash key.
+    private var plain = NumberMap<PlainRequest>()
+    private var sharedPlain = NumberMap<PlainRequest>()
     private let tally = Job<Recipient>.Tally()
     private var lastNumber: UInt64 = 0
     /// Generates the numbers of ids; `nil` counts from 1.
@@ -33,13 +44,14 @@ struct JobIndex<Recipient: AnyObject> {
 
     // MARK: - Jobs
 
-    var count: Int { jobs.count }
+    /// The number of jobs, and of requests that have none yet.
+    var count: Int { jobs.count + plain.count }
     /// The number of jobs in a cache lookup.
     var askingCount: Int { tally.asking }
     /// The jobs in the order of their ids.
     var sorted: [Job<Recipient>] { jobs.sortedValues }
     /// True if no job, token or chain is left.
-    var isEmpty: Bool { jobs.isEmpty && members.isEmpty && shared.isEmpty }
+    var isEmpty: Bool { jobs.isEmpty && members.isEmpty && shared.isEmpty && plain.isEmpty && sharedPlain.isEmpty }
 
     /// The job with this number in its id.
     subscript(number: UInt64) -> Job<Recipient>? { jobs[number] }
@@ -67,9 +79,9 @@ struct JobIndex<Recipient: AnyObject> {
 
     // MARK: - Tokens
 
-    var tokenCount: Int { members.count }
+    var tokenCount: Int { members.count + plain.count }
 
-    func contains(token: UInt64) -> Bool { members[token] != nil }
+    func contains(token: UInt64) -> Bool { members[token] != nil || plain[token] != nil }
 
     func member(of token: UInt64) -> Member? { members[token] }
 
@@ -79,7 +91,29 @@ struct JobIndex<Recipient: AnyObject> {
 
     mutating func remove(token: UInt64) { members[token] = nil }
 
+    // MARK: - Plain requests
+
+    /// The plain requests in the order of their jobs' ids.
+    var sortedPlain: [PlainRequest] { plain.values.sorted { $0.id.number < $1.id.number } }
+
+    func plain(of token: UInt64) -> PlainRequest? { plain.isEmpty ? nil : plain[token] }
+    func plain(sharedBy hashKey: UInt64) -> PlainRequest? { sharedPlain.isEmpty ? nil : sharedPlain[hashKey] }
+
+    /// - Parameter request: for whose hash key `hasShared` is false.
+    mutating func insert(_ request: PlainRequest) {
+        plain[request.token] = request
+        sharedPlain[request.hashKey] = request
+    }
+
+    mutating func remove(_ request: PlainRequest) {
+        plain[request.token] = nil
+        sharedPlain[request.hashKey] = nil
+    }
+
     // MARK: - Sharing
+
+    /// Whether a request with this hash key may join another one.
+    func hasShared(_ hashKey: UInt64) -> Bool { shared[hashKey] != nil || sharedPlain[hashKey] != nil }
 
     /// Returns the job that a new request may join, if there is one.
     func sharedJob(for request: DownloadRequest) -> Job<Recipient>? {

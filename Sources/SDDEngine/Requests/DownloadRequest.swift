@@ -63,8 +63,9 @@ package struct DownloadRequest: Sendable {
                 || transfer.hasAppTransport || sharedForm.form.transforms != nil
         }
 
-        fileprivate init(copying other: Parts) {
-            transfer = other.transfer
+        /// - Parameter transfer: in place of the other's.
+        fileprivate init(copying other: Parts, transfer: HTTPRequest? = nil) {
+            self.transfer = transfer ?? other.transfer
             priority = other.priority
             wantsPixels = other.wantsPixels
             sharedForm = other.sharedForm
@@ -122,9 +123,15 @@ extension DownloadRequest {
     /// released without a lock: their release may call the library.
     var memoryToRelease: AnyObject? { parts.holdsObjects ? parts : nil }
 
+    /// Returns this request with another transfer.
+    func with(transfer: HTTPRequest) -> DownloadRequest { DownloadRequest(Parts(copying: parts, transfer: transfer)) }
+
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others.
-    var hashKey: UInt64 {
-        var hashKey = parts.transfer.hashKey
+    var hashKey: UInt64 { hashKey(withTransfer: parts.transfer.hashKey) }
+
+    /// - Parameter hashKey: that of the transfer.
+    func hashKey(withTransfer hashKey: UInt64) -> UInt64 {
+        var hashKey = hashKey
         // An optional lookup has the key 0, like none: such requests may share a transfer.
         hashKey = (hashKey ^ (parts.bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
         return (hashKey ^ (parts.lookup?.hashKey ?? 0)) &* 0x100_0000_01b3

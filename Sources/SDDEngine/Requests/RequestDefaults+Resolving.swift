@@ -8,14 +8,29 @@ package import SDDTransport
 extension RequestDefaults {
     /// Returns the request for a URL, after running the application's request modifier. Thread: the submitting one.
     package func resolve(_ spec: RequestSpec, _ url: ImageURL) throws(DownloadError) -> DownloadRequest {
-        let made = try parts(spec, transfer: try transfer(spec, url))
+        let made = try parts(of: spec, transfer: try transfer(spec, url))
+        if let sending = spec.sending { try made.setSink(sending.sink) }
+        try made.complete(spec.options, self, isLoad: spec.load != nil, bodyLimit: bodyLimit(spec))
+        return DownloadRequest(made)
+    }
+
+    /// Returns the parts of a request but those that depend on its URL: the lookup, and a sink.
+    func parts(of spec: RequestSpec, transfer: HTTPRequest) throws(DownloadError) -> DownloadRequest.Parts {
+        let made = try parts(spec, transfer: transfer)
         if let own = spec.transfer { made.apply(own, over: self) }
         made.totalLimit = shorter(made.totalLimit, spec.batchLimit)
         if let check = spec.check { made.bodyWork = .checking(check, before: made.bodyWork) }
         try made.setForm(spec, over: self)
-        if let sending = spec.sending { try made.setSink(sending.sink) }
-        try made.complete(spec.options, self, isLoad: spec.load != nil, bodyLimit: bodyLimit(spec))
-        return DownloadRequest(made)
+        return made
+    }
+
+    /// Returns the transfer of all requests of a spec but for the URL.
+    /// - Returns: nil if something else depends on the URL, or on the time of the submission.
+    func plainTransfer(_ spec: RequestSpec) -> HTTPRequest? {
+        guard !changesRequests, !spec.changesDraft, !spec.options.contains(.handleCookies), spec.load == nil,
+            HTTPCacheLookup.Wishes(spec.options, self).isEmpty
+        else { return nil }
+        return HTTPRequest(url: ImageURL(key: ""), headers: self.headers, options: transferOptions(spec))
     }
 
     /// Returns the request for a URL that has not been checked, or the error that it will end with.

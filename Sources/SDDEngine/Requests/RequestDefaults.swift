@@ -136,6 +136,15 @@ package struct RequestDefaults: Sendable {
     /// Returns the cache of the requests.
     var ownOrSharedCache: ImageCache? { cache ?? storage.values.sharedCache() }
 
+    /// Whether these are the same defaults, with the same cache.
+    package func isSame(as other: RequestDefaults) -> Bool { storage === other.storage }
+
+    /// Checks a URL without keeping it.
+    /// - Returns: nil if another text than that given would be kept.
+    func outlineIfKept(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageURL.Flaw) -> ImageURL.Outline? {
+        unsafe try ImageURL.outlineIfKept(bytes, allowsFiles: self.allowsFiles, others: storage.schemes)
+    }
+
     /// The scheme of transports for URLs of all schemes.
     package static let anyScheme = "*"
 

@@ -49,7 +49,7 @@ extension DownloadTable {
 
     mutating func wait(_ job: Job<Recipient>, at now: Int64) {
         job.stage = .waiting(
-            slots.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
+            slots.append(.job(job.id), host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
     }
 
     private mutating func handOut(

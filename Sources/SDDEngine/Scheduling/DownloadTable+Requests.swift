@@ -25,7 +25,7 @@ extension DownloadTable {
         }
         if !request.isStage { statistics.requests += 1 }
         let handler = Handler(token: token, listener, request, maxAttempts: retries.maxAttempts, since: time)
-        if request.isShareable, let job = jobs.sharedJob(for: request) {
+        if request.isShareable, let job = sharedJob(for: request) {
             statistics.joined += 1
             job.caching?.joined(with: request.anyLookup)
             guard join(job, handler, at: now) else { return }
@@ -69,7 +69,7 @@ extension DownloadTable {
         } else {
             let host = request.transfer.hostKey
             stage = .waiting(
-                slots.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
+                slots.append(.job(id), host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
         let job = Job<Recipient>(id: id, request, handler, stage)
         job.caching?.wish = wish
@@ -82,7 +82,7 @@ extension DownloadTable {
         return id
     }
 
-    private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
+    mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
         guard request.queueLimit > 0 || request.totalLimit > 0 else { return }
         let all = jobs
         deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { all.contains(token: $0) }
@@ -139,7 +139,7 @@ extension DownloadTable {
     mutating func leave(
         _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
-        guard let member = jobs.member(of: token), let handler = member.handler else { return }
+        guard let member = member(of: token), let handler = member.handler else { return }
         let job = member.job
         if job.handlers.count == 1 { abandon(job, error: error, at: now) }
         end(handler, of: job, error: error, failedAt: stage, at: now)
@@ -163,16 +163,25 @@ extension DownloadTable {
     /// Cancels all requests, in the order of their jobs' ids.
     mutating func cancelledAll(at now: Int64) {
         outbox.reserveEvents(jobs.tokenCount)
+        var plain = jobs.sortedPlain[...]
         for job in jobs.sorted {
-            let error = Self.cancellation(in: job.stage)
-            abandon(job, error: error, at: now)
-            job.handlers.takeAll().forEach { end($0, of: job, error: error, at: now) }
+            while let first = plain.first, first.id.number < job.id.number {
+                cancelled(makeJob(of: plain.removeFirst()), at: now)
+            }
+            cancelled(job, at: now)
         }
+        for request in plain { cancelled(makeJob(of: request), at: now) }
+    }
+
+    private mutating func cancelled(_ job: Job<Recipient>, at now: Int64) {
+        let error = Self.cancellation(in: job.stage)
+        abandon(job, error: error, at: now)
+        job.handlers.takeAll().forEach { end($0, of: job, error: error, at: now) }
     }
 
     /// - Returns: false if the request has ended.
     mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64) -> Bool {
-        guard let member = jobs.member(of: token) else { return false }
+        guard let member = member(of: token) else { return false }
         member.job.handlers.setPriority(priority, at: member.place)
         reprioritize(member.job, at: now)
         fill(at: now)
@@ -225,10 +234,10 @@ extension DownloadTable {
 // MARK: - Queries
 
 extension DownloadTable {
-    func job(of token: Token) -> Job<Recipient>? { jobs.member(of: token)?.job }
+    mutating func job(of token: Token) -> Job<Recipient>? { member(of: token)?.job }
 
-    func handler(of token: Token) -> (job: Job<Recipient>, handler: Handler)? {
-        guard let member = jobs.member(of: token), let handler = member.handler else { return nil }
+    mutating func handler(of token: Token) -> (job: Job<Recipient>, handler: Handler)? {
+        guard let member = member(of: token), let handler = member.handler else { return nil }
         return (member.job, handler)
     }
 

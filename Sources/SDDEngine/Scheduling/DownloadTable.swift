@@ -9,7 +9,7 @@ import SDDTransport
 /// and carries out what it decides.
 ///
 /// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
-/// `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
+/// `DownloadTable+Requests`, `+Plain`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
 /// `+Clocks`.
 struct DownloadTable<Recipient: AnyObject> {
     typealias Token = UInt64
@@ -56,13 +56,18 @@ struct DownloadTable<Recipient: AnyObject> {
     /// Whether requests are accepted, as in `DownloaderGate`.
     private(set) var gate = DownloaderGate.State.open
 
+    /// Makes the listener of a plain request.
+    let makeListener: (Token, any AppCallbacks) -> Recipient
+
     /// - Parameters:
     ///   - seed: seed of the random numbers that spread retries out.
     ///   - numbers: generates the numbers of job ids, each larger than those before.
     init(
         rules: Rules, registry: CoderRegistry = .builtIn, room: RoomLines = RoomLines(), seed: UInt64 = 1,
-        numbers: (@Sendable () -> UInt64)? = nil
+        numbers: (@Sendable () -> UInt64)? = nil,
+        makeListener: @escaping @Sendable (Token, any AppCallbacks) -> Recipient
     ) {
+        self.makeListener = makeListener
         jobs = JobIndex(numbers: numbers)
         self.rules = rules
         outbox = Outbox(threadCount: rules.networkThreads)
@@ -120,7 +125,7 @@ extension DownloadTable {
         slots.restsEnded(at: now)
         guard slots.mayStart(behind: decoding.backlog), slots.waitingCount > 0 else { return }
         raiseOverdue(at: now)
-        while let id = slots.next(behind: decoding.backlog), let job = jobs[id.number],
+        while let waiter = slots.next(behind: decoding.backlog), let job = job(of: waiter),
             case .waiting(let place) = job.stage
         {
             slots.started(place, priority: job.priority, at: now)
@@ -172,7 +177,7 @@ extension DownloadTable {
     }
 
     private mutating func raiseOverdue(at now: Int64) {
-        while let (id, levels) = slots.overdue(at: now), let job = jobs[id.number] {
+        while let (waiter, levels) = slots.overdue(at: now), let job = job(of: waiter) {
             job.boost += levels
             reprioritize(job, at: now)
         }

@@ -4,11 +4,10 @@ import SDDBase
 /// next thread that has that lock reports all of them to the table, in their order, before its own event. So no other
 /// event of a request can come before its submission. Thread-safe.
 final class SubmissionInbox: Sendable {
-    struct Submission: Sendable {
-        let request: DownloadRequest
-        let listener: Listener
-        /// The time of the submission, from which its limits count.
-        let time: Int64
+    enum Submission: Sendable {
+        /// - Parameter time: of the submission, from which the request's limits count.
+        case made(DownloadRequest, Listener, time: Int64)
+        case plain(PlainRequest)
     }
 
     private let submissions = Monitor<[Submission]>([])

@@ -13,7 +13,7 @@ struct TransferSlots<Recipient: AnyObject> {
         case over
     }
 
-    private var waiting: WaitingQueue
+    private var waiting: WaitingQueue<Waiter>
     /// Jobs on the network, by the number of their id.
     private var runners = NumberMap<Job<Recipient>>()
     private var maxConcurrent: Int
@@ -51,18 +51,21 @@ extension TransferSlots {
     var waitingCount: Int { waiting.count }
 
     mutating func append(
-        _ id: TransferID, host: UInt64, priority: Priority, isPrompt: Bool, at now: Int64
-    ) -> WaitingQueue.Place {
-        waiting.append(id, host: host, priority: priority, isPrompt: isPrompt, at: now)
+        _ waiter: Waiter, host: UInt64, priority: Priority, isPrompt: Bool, at now: Int64
+    ) -> WaitingPlace {
+        waiting.append(waiter, host: host, priority: priority, isPrompt: isPrompt, at: now)
     }
 
-    mutating func remove(_ place: WaitingQueue.Place) { waiting.remove(place) }
+    mutating func remove(_ place: WaitingPlace) { waiting.remove(place) }
+
+    /// Puts the job of a plain request in its place.
+    mutating func replace(_ place: WaitingPlace, by id: TransferID) { waiting.replace(place, by: .job(id)) }
 
     /// Ends the rests of hosts that are over.
     mutating func restsEnded(at now: Int64) { waiting.restsEnded(at: now) }
 
-    /// Returns a job that has waited long enough to be raised, and by how many priority levels.
-    func overdue(at now: Int64) -> (id: TransferID, levels: Int32)? { waiting.overdue(at: now) }
+    /// Returns what has waited long enough to be raised, and by how many priority levels.
+    func overdue(at now: Int64) -> (waiter: Waiter, levels: Int32)? { waiting.overdue(at: now) }
 
     /// True if a slot is free that a waiting job might take.
     func mayStart(behind backlog: DecodeBacklog) -> Bool {
@@ -71,8 +74,8 @@ extension TransferSlots {
             || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true, running: running)
     }
 
-    /// Returns the next job to start, if one may. It waits until `started`.
-    mutating func next(behind backlog: DecodeBacklog) -> TransferID? {
+    /// Returns what is to start next, if it may. It waits until `started`.
+    mutating func next(behind backlog: DecodeBacklog) -> Waiter? {
         guard mayStart(behind: backlog) else { return nil }
         let ordinary = max(1, maxConcurrent - reservedForUrgent)
         let least = runningOrdinary < ordinary ? Priority.veryLow : Self.urgent
@@ -90,7 +93,7 @@ extension TransferSlots {
 
 extension TransferSlots {
     /// Gives a waiting job a slot.
-    mutating func started(_ place: WaitingQueue.Place, priority: Priority, at now: Int64) {
+    mutating func started(_ place: WaitingPlace, priority: Priority, at now: Int64) {
         waiting.started(place, at: now)
         running += 1
         if priority < Self.urgent { runningOrdinary += 1 }

@@ -1,37 +1,42 @@
-internal import SDDTransport
 internal import SDDBase
 
 /// The order of transfers of one class.
 package enum WaitingOrder: Sendable { case fifo, lifo }
 
+/// The place of a transfer in a `WaitingQueue`; valid until it is removed or started.
+struct WaitingPlace {
+    /// For an index: none.
+    static let none: Int32 = -1
+
+    /// The host's key.
+    let host: UInt64
+    /// Its index among the host's transfers of its class.
+    let index: Int32
+    /// Its index among those of them that are prompt.
+    var promptIndex = none
+    /// Its index among all transfers of its class.
+    var ageIndex = none
+    let rank: Int8
+}
+
 /// Transfers that wait for their turn, and the rule that picks the next: the most urgent class first, within it the
 /// first or the last to arrive. Hosts that have as many running as allowed, or that rest since the last start, are
 /// skipped. All operations take at most logarithmic time in the number of hosts, however long the queue. A value type
-/// without a clock; the caller passes the time.
-struct WaitingQueue {
-    /// The place of a transfer; valid until it is removed or started.
-    struct Place {
-        fileprivate let host: Host
-        fileprivate let rank: Int
-        fileprivate let place: LinkedList<Entry>.Place
-        /// Its place among the prompt transfers of its class.
-        fileprivate let prompt: LinkedList<Entry>.Place?
-        fileprivate let age: LinkedList<Aged>.Place?
-    }
-
+/// without a clock; the caller passes the time, and what it knows each transfer by.
+struct WaitingQueue<Waiter> {
     fileprivate struct Entry {
-        let id: TransferID
+        var waiter: Waiter
         /// The order of arrival.
         let arrival: UInt64
     }
 
     fileprivate struct Aged {
-        let id: TransferID
+        var waiter: Waiter
         let since: Int64
     }
 
     /// A host's next transfer, offered for comparison among hosts: the smallest offer is next.
-    fileprivate struct Offer: Comparable {
+    private struct Offer: Comparable {
         let rank: Int
         /// The order of arrival, negated if the last to arrive is to be the smallest.
         let order: Int64
@@ -48,7 +53,7 @@ struct WaitingQueue {
         static func < (a: Rest, b: Rest) -> Bool { (a.until, a.host) < (b.until, b.host) }
     }
 
-    fileprivate final class Host {
+    private final class Host {
         let key: UInt64
         var classes = Array(repeating: LinkedList<Entry>(), count: Priority.allCases.count)
         /// The prompt transfers of each class, which are also in `classes`, see `Job.isPrompt`; empty if there has been
@@ -105,64 +110,73 @@ struct WaitingQueue {
 
 extension WaitingQueue {
     mutating func append(
-        _ id: TransferID, host key: UInt64, priority: Priority, isPrompt: Bool = false, at now: Int64
-    ) -> Place {
+        _ waiter: Waiter, host key: UInt64, priority: Priority, isPrompt: Bool = false, at now: Int64
+    ) -> WaitingPlace {
         let host = hosts[key] ?? Host(key)
         if host.waiting == 0 && host.running == 0 && !host.isResting { hosts[key] = host }
         lastArrival += 1
         count += 1
         host.waiting += 1
         let rank = priority.rank
-        let entry = Entry(id: id, arrival: lastArrival)
-        let place = host.classes[rank].append(entry)
-        if isPrompt, host.promptClasses.isEmpty {
-            host.promptClasses = Array(repeating: LinkedList(), count: Priority.allCases.count)
+        let entry = Entry(waiter: waiter, arrival: lastArrival)
+        var place = WaitingPlace(host: key, index: host.classes[rank].append(entry).index, rank: Int8(rank))
+        if isPrompt {
+            if host.promptClasses.isEmpty {
+                host.promptClasses = Array(repeating: LinkedList(), count: Priority.allCases.count)
+            }
+            place.promptIndex = host.promptClasses[rank].append(entry).index
+            promptCount += 1
         }
-        let prompt = isPrompt ? host.promptClasses[rank].append(entry) : nil
-        if isPrompt { promptCount += 1 }
-        let age = ageing > 0 && rank > 0 ? ages[rank].append(Aged(id: id, since: now)) : nil
+        if ageing > 0 && rank > 0 { place.ageIndex = ages[rank].append(Aged(waiter: waiter, since: now)).index }
         offerNext(of: host)
-        return Place(host: host, rank: rank, place: place, prompt: prompt, age: age)
+        return place
     }
 
-    mutating func remove(_ place: Place) {
-        let host = place.host
-        host.classes[place.rank].remove(place.place)
+    /// Changes what a transfer that is not prompt is known by.
+    mutating func replace(_ place: WaitingPlace, by waiter: Waiter) {
+        let rank = Int(place.rank)
+        hosts[place.host]?.classes[rank][.init(index: place.index)]?.waiter = waiter
+        if place.ageIndex != WaitingPlace.none { ages[rank][.init(index: place.ageIndex)]?.waiter = waiter }
+    }
+
+    mutating func remove(_ place: WaitingPlace) {
+        guard let host = hosts[place.host] else { return }
         removed(place, from: host)
+        forget(host)
     }
 
-    private mutating func removed(_ place: Place, from host: Host) {
-        if let age = place.age { ages[place.rank].remove(age) }
-        if let prompt = place.prompt {
-            host.promptClasses[place.rank].remove(prompt)
+    private mutating func removed(_ place: WaitingPlace, from host: Host) {
+        let rank = Int(place.rank)
+        host.classes[rank].remove(.init(index: place.index))
+        if place.ageIndex != WaitingPlace.none { ages[rank].remove(.init(index: place.ageIndex)) }
+        if place.promptIndex != WaitingPlace.none {
+            host.promptClasses[rank].remove(.init(index: place.promptIndex))
             promptCount -= 1
         }
         count -= 1
         host.waiting -= 1
         offerNext(of: host)
-        forget(host)
     }
 
     /// Returns the next transfer of this class or a more urgent one. It stays in the queue until `started`.
     /// - Parameter isPrompt: considers prompt transfers only.
-    mutating func next(atLeast priority: Priority, isPrompt: Bool = false) -> TransferID? {
+    mutating func next(atLeast priority: Priority, isPrompt: Bool = false) -> Waiter? {
         while let offer = isPrompt ? promptOffers.first : offers.first {
             guard let host = hosts[offer.host], (isPrompt ? host.promptOffer : host.offer) == offer else {
                 _ = isPrompt ? promptOffers.popFirst() : offers.popFirst()
                 continue
             }
             guard offer.rank <= priority.rank else { return nil }
-            return head(of: host, rank: offer.rank, isPrompt: isPrompt)?.id
+            return head(of: host, rank: offer.rank, isPrompt: isPrompt)?.waiter
         }
         return nil
     }
 
     /// Moves a waiting transfer to running: it counts for its host until `ended`.
-    mutating func started(_ place: Place, at now: Int64) {
-        let host = place.host
+    mutating func started(_ place: WaitingPlace, at now: Int64) {
+        guard let host = hosts[place.host] else { return }
         host.running += 1
         rest(host, from: now, at: now)
-        host.classes[place.rank].remove(place.place)
         removed(place, from: host)
     }
 
@@ -176,11 +190,11 @@ extension WaitingQueue {
 
     /// Returns a transfer that has waited long enough to be raised, and by how many levels: the oldest of the most
     /// urgent class that has one. Its age restarts when it is appended again.
-    func overdue(at now: Int64) -> (id: TransferID, levels: Int32)? {
+    func overdue(at now: Int64) -> (waiter: Waiter, levels: Int32)? {
         guard ageing > 0 else { return nil }
         for list in ages {
             guard let oldest = list.first, now - oldest.since >= ageing else { continue }
-            return (oldest.id, Int32(clamping: min((now - oldest.since) / ageing, Int64(Priority.allCases.count))))
+            return (oldest.waiter, Int32(clamping: min((now - oldest.since) / ageing, Int64(Priority.allCases.count))))
         }
         return nil
     }

@@ -68,6 +68,22 @@ package struct HTTPRequest: Sendable {
         storage = Storage(Parts(url: url, method: method, headers: headers, options: options, rare: rare))
     }
 
+    /// Returns this request for another URL.
+    package func with(url: ImageURL) -> HTTPRequest {
+        var parts = storage.parts
+        parts.url = url
+        return HTTPRequest(parts)
+    }
+
+    /// Returns this request over a transport of the application.
+    package func by(_ appTransport: any AppTransport) -> HTTPRequest {
+        var request = self
+        request.appTransport = appTransport
+        return request
+    }
+
+    private init(_ parts: Parts) { storage = Storage(parts) }
+
     package var url: ImageURL {
         get { storage.parts.url }
         set { parts.url = newValue }
@@ -138,10 +154,12 @@ extension HTTPRequest {
 
     /// Hash key of the URL, method, header fields and options: equal for equal ones, and usually different for others.
     /// The hashes of the parts are computed once, when the parts are made.
-    package var hashKey: UInt64 {
+    package var hashKey: UInt64 { hashKey(forURL: storage.parts.url.hashKey) }
+
+    /// The hash key that the request would have with another URL.
+    package func hashKey(forURL url: UInt64) -> UInt64 {
         let parts = storage.parts
-        var hashKey = parts.url.hashKey
-        hashKey = (hashKey ^ parts.headers.hashKey) &* 0x100_0000_01b3
+        var hashKey = (url ^ parts.headers.hashKey) &* 0x100_0000_01b3
         hashKey = (hashKey ^ parts.options.hashKey) &* 0x100_0000_01b3
         return parts.method == "GET" ? hashKey : ~hashKey
     }
