@@ -180,7 +180,7 @@ import Testing
         let works = (0..<3).map { work(identity: $0) }
         for work in works { try driver.submit(0) { $0.bodyWork = work } }
         driver.fail(1)
-        #expect(driver.free.count == 1 && driver.free[0] === works[0])
+        #expect(driver.free.contains { $0 === works[0] })
         driver.cancelAll()
         #expect(driver.free.count == 3)
     }

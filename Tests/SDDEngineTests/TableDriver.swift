@@ -21,6 +21,7 @@ final class Driver {
     private(set) var previews: [UInt64: [DownloadResult]] = [:]
     private(set) var notices: [Notice] = []
     private(set) var muted: [UInt64] = []
+    /// The application's objects that were released without the lock, each once.
     private(set) var free: [BodyWork] = []
     private(set) var lastToken: UInt64 = 0
     /// The options that a decoder was last asked for, by transfer.
@@ -37,7 +38,10 @@ final class Driver {
         let outcome = event(&table)
         let batch = table.outbox.takeBatch()
         muted += batch.muted.map(\.token)
-        free += batch.released.compactMap { ($0 as? Job<NumberedListener>)?.bodyWork }
+        for object in batch.released {
+            let work = (object as? Job<NumberedListener>)?.bodyWork ?? (object as? PlainKind)?.request.bodyWork
+            if let work, !free.contains(where: { $0 === work }) { free.append(work) }
+        }
         for end in batch.stageEnds { ended(end.result, end.listener.token) }
         for event in batch.events {
             switch event {

@@ -93,8 +93,13 @@ struct JobIndex<Recipient: AnyObject> {
 
     // MARK: - Plain requests
 
-    /// The plain requests in the order of their jobs' ids.
-    var sortedPlain: [PlainRequest] { plain.values.sorted { $0.id.number < $1.id.number } }
+    /// Removes all plain requests.
+    /// - Returns: them, in the order of their jobs' ids.
+    mutating func takePlain() -> [PlainRequest] {
+        let taken = plain.values.map { ($0.id.number, $0) }.sorted { $0.0 < $1.0 }.map { $0.1 }
+        (plain, sharedPlain) = (NumberMap(), NumberMap())
+        return taken
+    }
 
     func plain(of token: UInt64) -> PlainRequest? { plain.isEmpty ? nil : plain[token] }
     func plain(sharedBy hashKey: UInt64) -> PlainRequest? { sharedPlain.isEmpty ? nil : sharedPlain[hashKey] }

@@ -67,28 +67,18 @@ package struct PlainRequest: Sendable {
     /// Frees a request that was not accepted.
     func free() { block.free() }
 
-    /// What a plain request becomes.
-    struct Unfolded {
-        let token: UInt64
-        let submitted: Int64
-        let id: TransferID
-        let place: WaitingPlace
-        let request: DownloadRequest
-        let callbacks: any AppCallbacks
-        /// May be the last reference to it, and to objects of the application.
-        let kind: PlainKind
+    /// The request itself, which is made now.
+    var request: DownloadRequest {
+        let kind = kind
+        let url = unsafe block.text.withBytes { unsafe ImageURL(checked: $0, block.header.outline) }
+        return kind.request.with(transfer: kind.transfers[Int(block.header.transport)].with(url: url))
     }
 
-    /// Makes the request and its callbacks, in place of this.
-    func unfold() -> Unfolded {
-        let place = place
+    /// Makes the callbacks, in place of this.
+    /// - Returns: also the kind: perhaps the last reference to it, and to objects of the application.
+    func takeCallbacks() -> (any AppCallbacks, PlainKind) {
         let header = block.takeHeader()
-        let kind = header.kind
-        let url = unsafe block.text.withBytes { unsafe ImageURL(checked: $0, header.outline) }
-        return Unfolded(
-            token: header.token, submitted: header.submitted, id: header.id, place: place,
-            request: kind.request.with(transfer: kind.transfers[Int(header.transport)].with(url: url)),
-            callbacks: kind.makeCallbacks(block.text, header.userData), kind: kind)
+        return (header.kind.makeCallbacks(block.text, header.userData), header.kind)
     }
 }
 

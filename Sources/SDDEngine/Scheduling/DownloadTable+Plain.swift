@@ -7,8 +7,8 @@ extension DownloadTable {
     /// Accepts a plain request.
     mutating func submitted(_ plain: PlainRequest, at now: Int64) {
         guard !isClosing, !jobs.hasShared(plain.hashKey) else {
-            let (made, listener) = unfold(plain)
-            return submitted(made.request, token: made.token, listener: listener, since: made.submitted, at: now)
+            let (token, time, request) = (plain.token, plain.submitted, plain.request)
+            return submitted(request, token: token, listener: takeListener(of: plain), since: time, at: now)
         }
         Trace.step("accept the request", .downloader)
         statistics.requests += 1
@@ -23,22 +23,36 @@ extension DownloadTable {
 
     /// Makes the job of a plain request that waits, in its place.
     mutating func makeJob(of plain: PlainRequest) -> Job<Recipient> {
+        let (id, token, time, place) = (plain.id, plain.token, plain.submitted, plain.place)
+        let request = plain.request
         jobs.remove(plain)
-        let (made, listener) = unfold(plain)
         let handler = Handler(
-            token: made.token, listener, made.request, maxAttempts: retries.maxAttempts, since: made.submitted)
-        let job = Job<Recipient>(id: made.id, made.request, handler, .waiting(made.place))
-        slots.replace(made.place, by: job.id)
+            token: token, takeListener(of: plain), request, maxAttempts: retries.maxAttempts, since: time)
+        let job = Job<Recipient>(id: id, request, handler, .waiting(place))
+        slots.replace(place, by: id)
         jobs.insert(job)
-        jobs.add(token: made.token, at: .first, of: job)
+        jobs.add(token: token, at: .first, of: job)
         return job
     }
 
-    /// Makes the request and the listener of a plain request, which is gone then.
-    private mutating func unfold(_ plain: PlainRequest) -> (PlainRequest.Unfolded, Recipient) {
-        let made = plain.unfold()
-        if made.kind.holdsObjects { outbox.release(made.kind) }
-        return (made, makeListener(made.token, made.callbacks))
+    /// Cancels a plain request, for which no job is made. It must leave the index.
+    mutating func cancelled(_ plain: PlainRequest, at now: Int64) {
+        slots.remove(plain.place)
+        let error = DownloadError.cancelledWaiting
+        count(error)
+        var timings = DownloadTimings()
+        timings.queue = now - plain.submitted
+        timings.total = timings.queue
+        let result = DownloadResult(error: error, stage: .queue, timings: timings, ended: now)
+        outbox.append(.end(takeListener(of: plain), result))
+    }
+
+    /// Makes the listener of a plain request, which is gone then.
+    private mutating func takeListener(of plain: PlainRequest) -> Recipient {
+        let token = plain.token
+        let (callbacks, kind) = plain.takeCallbacks()
+        if kind.holdsObjects { outbox.release(kind) }
+        return makeListener(token, callbacks)
     }
 }
 

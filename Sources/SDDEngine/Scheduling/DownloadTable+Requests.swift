@@ -130,6 +130,12 @@ extension DownloadTable {
     /// - Returns: false if the request has already ended or never existed.
     mutating func cancelled(_ token: Token, at now: Int64) -> Bool {
         Trace.step("cancel the request", .downloader)
+        if let plain = jobs.plain(of: token) {
+            jobs.remove(plain)
+            cancelled(plain, at: now)
+            fill(at: now)
+            return true
+        }
         guard let job = job(of: token) else { return false }
         leave(token, error: Self.cancellation(in: job.stage), at: now)
         return true
@@ -163,14 +169,12 @@ extension DownloadTable {
     /// Cancels all requests, in the order of their jobs' ids.
     mutating func cancelledAll(at now: Int64) {
         outbox.reserveEvents(jobs.tokenCount)
-        var plain = jobs.sortedPlain[...]
+        var plain = jobs.takePlain()[...]
         for job in jobs.sorted {
-            while let first = plain.first, first.id.number < job.id.number {
-                cancelled(makeJob(of: plain.removeFirst()), at: now)
-            }
+            while let first = plain.first, first.id.number < job.id.number { cancelled(plain.removeFirst(), at: now) }
             cancelled(job, at: now)
         }
-        for request in plain { cancelled(makeJob(of: request), at: now) }
+        for request in plain { cancelled(request, at: now) }
     }
 
     private mutating func cancelled(_ job: Job<Recipient>, at now: Int64) {
