@@ -143,18 +143,24 @@ static void run(const char *part, load l)
 
 /* ---- requests that wait, and are cancelled */
 
+static size_t memory_in_use(void)
+{
+    struct mallinfo2 now = mallinfo2();
+    return now.uordblks + now.hblkhd; /* the second are large blocks, with a mapping of their own */
+}
+
 static void wait_and_cancel(long count)
 {
     const load l = { count, 1, 1, 1, 0 };
     sdd_downloader *downloader = new_downloader(respond, forget);
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     sdd_downloader_suspend(downloader);
-    size_t before = mallinfo2().uordblks;
+    size_t before = memory_in_use();
     submit(&(share){ &l, &downloader, 0, count, 0 });
     /* The statistics include all requests that were submitted before. */
     do sdd_downloader_get_statistics(downloader, &statistics);
     while (statistics.waiting < count);
-    double bytes = (double)(mallinfo2().uordblks - before) / (double)count;
+    double bytes = (double)(memory_in_use() - before) / (double)count;
     double begin = seconds();
     if (sdd_downloader_cancel_all(downloader) != SDD_OK) fail("sdd_downloader_cancel_all");
     double cancelled = seconds() - begin;
