@@ -12,6 +12,7 @@ package struct PlainRequest: Sendable {
         let kind: PlainKind
         let userData: UserData
         let outline: ImageURL.Outline
+        let hashKey: UInt64
         /// The index of its transport in its kind.
         let transport: UInt16
         /// As in its `WaitingPlace`.
@@ -29,7 +30,9 @@ package struct PlainRequest: Sendable {
     package init?(_ kind: PlainKind, url: UnsafeBufferPointer<UInt8>, userData: UserData) {
         guard let (outline, transport) = unsafe kind.takes(url),
             let block = unsafe TextBlock(
-                Header(kind: kind, userData: userData, outline: outline, transport: transport), url)
+                Header(
+                    kind: kind, userData: userData, outline: outline,
+                    hashKey: kind.hashKey(of: outline, by: transport), transport: transport), url)
         else { return nil }
         self.block = block
     }
@@ -40,11 +43,7 @@ package struct PlainRequest: Sendable {
     var hostKey: UInt64 { block.header.outline.hostKey }
 
     /// As of the request that is made of it.
-    var hashKey: UInt64 {
-        let kind = kind
-        return kind.request.hashKey(
-            withTransfer: kind.transfers[Int(block.header.transport)].hashKey(forURL: block.header.outline.hashKey))
-    }
+    var hashKey: UInt64 { block.header.hashKey }
 
     /// The id that its job will have.
     var id: TransferID {
@@ -118,6 +117,10 @@ package final class PlainKind: Sendable {
         if transfers.count == 1 { return (outline, 0) }
         guard let chosen = unsafe transport(for: ImageURL(checked: url, outline)) else { return nil }
         return (outline, chosen)
+    }
+
+    fileprivate func hashKey(of url: ImageURL.Outline, by transport: UInt16) -> UInt64 {
+        request.hashKey(withTransfer: transfers[Int(transport)].hashKey(forURL: url.hashKey))
     }
 
     /// - Returns: the index of the transport; nil if the URL is to be refused.
