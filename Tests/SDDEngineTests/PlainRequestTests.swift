@@ -62,7 +62,8 @@ import Testing
         // then
         #expect(late.transfer.url == made.transfer.url && late.transfer.url.hasUserinfo)
         #expect(late.transfer.headers == made.transfer.headers && late.transfer.options == made.transfer.options)
-        #expect(late.hashKey == made.hashKey && waiting.hashKey == made.hashKey && waiting.hostKey == made.transfer.hostKey)
+        #expect(
+            late.hashKey == made.hashKey && waiting.hashKey == made.hashKey && waiting.hostKey == made.transfer.hostKey)
         #expect(late.priority == .high && !late.wantsPixels && late.continuesInBackground && late.totalLimit == 7000)
         waiting.free()
     }

@@ -94,7 +94,9 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     }
 
     /// Returns the C form of an intermediate result; the caller keeps it alive as long as C code may read it.
-    func form(of preview: DownloadResult, token: UInt64) -> LentResult { LentResult(preview, token: token, url: urlText) }
+    func form(of preview: DownloadResult, token: UInt64) -> LentResult {
+        LentResult(preview, token: token, url: urlText)
+    }
 
     /// Returns the C form of a final result, which stays valid until `released`.
     func lend(_ result: DownloadResult, token: UInt64) -> UnsafePointer<sdd_result> {

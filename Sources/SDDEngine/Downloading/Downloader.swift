@@ -148,16 +148,6 @@ package enum CreationFailure: Error, Equatable {
     }
 }
 
-extension DownloadTable<Listener> {
-    fileprivate mutating func submitted(_ submission: SubmissionInbox.Submission, at now: Int64) {
-        switch submission {
-        case .made(let request, let listener, let time):
-            submitted(request, token: listener.token, listener: listener, since: time, at: now)
-        case .plain(let plain): submitted(plain, at: now)
-        }
-    }
-}
-
 extension DownloadTable.Rules {
     fileprivate init(_ configuration: DownloaderConfiguration) {
         maxConcurrent = configuration.maxConcurrentDownloads

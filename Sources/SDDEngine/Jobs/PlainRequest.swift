@@ -8,20 +8,22 @@ import SDDTransport
 /// It has one owner: the submitting thread, then the inbox, then the table, and at last, of its text, the callbacks that
 /// are made for it.
 package struct PlainRequest: Sendable {
+    /// 76 bytes, in an order without gaps; the URL follows.
     private struct Header: Sendable {
         let kind: PlainKind
         let userData: UserData
-        let outline: ImageURL.Outline
+        /// As of the request that is made of it.
         let hashKey: UInt64
+        var token: UInt64 = 0
+        var submitted: Int64 = 0
+        /// Of its job.
+        var id = TransferID(0)
+        let outline: ImageURL.Outline
         /// The index of its transport in its kind.
         let transport: UInt16
         /// As in its `WaitingPlace`.
         var index = WaitingPlace.none
         var ageIndex = WaitingPlace.none
-        var token: UInt64 = 0
-        var submitted: Int64 = 0
-        /// Of its job.
-        var id = TransferID(0)
     }
 
     private let block: TextBlock<Header>
@@ -31,8 +33,8 @@ package struct PlainRequest: Sendable {
         guard let (outline, transport) = unsafe kind.takes(url),
             let block = unsafe TextBlock(
                 Header(
-                    kind: kind, userData: userData, outline: outline,
-                    hashKey: kind.hashKey(of: outline, by: transport), transport: transport), url)
+                    kind: kind, userData: userData, hashKey: kind.hashKey(of: outline, by: transport),
+                    outline: outline, transport: transport), url)
         else { return nil }
         self.block = block
     }
@@ -42,7 +44,6 @@ package struct PlainRequest: Sendable {
     var kind: PlainKind { block.header.kind }
     var hostKey: UInt64 { block.header.outline.hostKey }
 
-    /// As of the request that is made of it.
     var hashKey: UInt64 { block.header.hashKey }
 
     /// The id that its job will have.

@@ -30,3 +30,13 @@ final class SubmissionInbox: Sendable {
         }
     }
 }
+
+extension DownloadTable<Listener> {
+    mutating func submitted(_ submission: SubmissionInbox.Submission, at now: Int64) {
+        switch submission {
+        case .made(let request, let listener, let time):
+            submitted(request, token: listener.token, listener: listener, since: time, at: now)
+        case .plain(let plain): submitted(plain, at: now)
+        }
+    }
+}
