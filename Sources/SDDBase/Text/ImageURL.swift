@@ -17,26 +17,24 @@ package struct ImageURL: Hashable, Sendable {
     /// anywhere.
     package static let maxLength = 65_536
 
-    /// All that is known of a URL but its text.
-    package struct Outline: Sendable {
-        /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts
-        /// collide with a probability of 1 in 2^64, so use it for limits and not for trust decisions.
-        package let hostKey: UInt64
-        /// A hash of the text: equal for equal URLs, and almost always different for different ones.
-        package fileprivate(set) var hashKey: UInt64
-        package let scheme: Scheme
-        /// True if a user name, and perhaps a password, precedes the host.
-        package let hasUserinfo: Bool
-    }
-
     /// As it was given, but for percent-encoding and the case of an HTTP URL's scheme and host.
     package let text: String
-    package let outline: Outline
+    package let scheme: Scheme
+    /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts collide
+    /// with a probability of 1 in 2^64, so use it for limits and not for trust decisions.
+    package let hostKey: UInt64
+    /// True if a user name, and perhaps a password, precedes the host.
+    package let hasUserinfo: Bool
+    /// A hash of the text: equal for equal URLs, and almost always different for different ones.
+    package let hashKey: UInt64
 
-    package var scheme: Scheme { outline.scheme }
-    package var hostKey: UInt64 { outline.hostKey }
-    package var hasUserinfo: Bool { outline.hasUserinfo }
-    package var hashKey: UInt64 { outline.hashKey }
+    /// All of a URL but its text.
+    package struct Outline: Sendable {
+        package let hostKey: UInt64
+        package fileprivate(set) var hashKey: UInt64
+        fileprivate let scheme: Scheme
+        fileprivate let hasUserinfo: Bool
+    }
 
     /// Random in each process, so that an attacker cannot choose URLs whose hashes collide.
     private static let seed = UInt64.random(in: 1...UInt64.max)
@@ -55,28 +53,31 @@ package struct ImageURL: Hashable, Sendable {
     ) throws(Flaw) {
         var (outline, spelling) = try Self.outline(of: bytes, allowsFiles: allowsFiles, others: others)
         switch spelling {
-        case .kept: text = String(decoding: bytes, as: UTF8.self)
+        case .kept: self.init(String(decoding: bytes, as: UTF8.self), outline)
         case .encoded:
             // Hashed after percent-encoding, since two spellings of one URL are equal.
             var encoded = Self.percentEncoded(bytes)
             outline.hashKey = encoded.withUTF8 { Self.hashed($0).hashKey }
-            text = encoded
+            self.init(encoded, outline)
         case .lowered(let colon, let host):
             let lower = Self.normalized(bytes, colon, host)
             self = try lower.withUnsafeBufferPointer { (bytes) throws(Flaw) in
                 try ImageURL(checking: bytes, allowsFiles: allowsFiles, others: others)
             }
-            return
         }
-        self.outline = outline
     }
 
     /// - Parameters:
     ///   - bytes: the text of a URL that was checked and is kept as it was given.
     ///   - outline: of that URL.
     package init(checked bytes: UnsafeBufferPointer<UInt8>, _ outline: Outline) {
-        text = String(decoding: bytes, as: UTF8.self)
-        self.outline = outline
+        self.init(String(decoding: bytes, as: UTF8.self), outline)
+    }
+
+    private init(_ text: String, _ outline: Outline) {
+        self.text = text
+        (scheme, hostKey) = (outline.scheme, outline.hostKey)
+        (hasUserinfo, hashKey) = (outline.hasUserinfo, outline.hashKey)
     }
 
     /// Checks a URL without keeping it.
@@ -196,9 +197,8 @@ package struct ImageURL: Hashable, Sendable {
 
     private init(hostless text: String, _ scheme: Scheme) {
         var text = text
-        outline = Outline(
-            hostKey: 0, hashKey: text.withUTF8 { Self.hashed($0).hashKey }, scheme: scheme, hasUserinfo: false)
-        self.text = text
+        let hashKey = text.withUTF8 { Self.hashed($0).hashKey }
+        self.init(text, Outline(hostKey: 0, hashKey: hashKey, scheme: scheme, hasUserinfo: false))
     }
 
     private static func scheme(

@@ -69,9 +69,8 @@ package struct PlainRequest: Sendable {
 
     /// The request itself, which is made now.
     var request: DownloadRequest {
-        let kind = kind
         let url = unsafe block.text.withBytes { unsafe ImageURL(checked: $0, block.header.outline) }
-        return kind.request.with(transfer: kind.transfers[Int(block.header.transport)].with(url: url))
+        return block.header.kind.request(for: url, by: Int(block.header.transport))
     }
 
     /// Makes the callbacks, in place of this.
@@ -92,6 +91,8 @@ package final class PlainKind: Sendable {
     /// The transfer by each transport, but for its URL; the first one is the library's.
     let transfers: [HTTPRequest]
     let makeCallbacks: MakeCallbacks
+    /// Whether it may hold the last reference to objects of the application.
+    let holdsObjects: Bool
     private let defaults: RequestDefaults
 
     /// - Returns: nil if requests of the spec differ in more than their URL and the caller's data.
@@ -110,6 +111,11 @@ package final class PlainKind: Sendable {
         transfers = [request.transfer] + defaults.appTransports.map { request.transfer.by($0.appTransport) }
         self.defaults = defaults
         self.makeCallbacks = makeCallbacks
+        holdsObjects = transfers.count > 1 || request.memoryToRelease != nil
+    }
+
+    fileprivate func request(for url: ImageURL, by transport: Int) -> DownloadRequest {
+        request.with(transfer: transfers[transport].with(url: url))
     }
 
     /// - Returns: nil if the URL is to be refused or changed, or contains its own answer.
@@ -133,9 +139,6 @@ package final class PlainKind: Sendable {
             return nil
         }
     }
-
-    /// Whether it may hold the last reference to objects of the application.
-    var holdsObjects: Bool { transfers.count > 1 || request.memoryToRelease != nil }
 }
 
 /// The application's pointer that its callbacks get.

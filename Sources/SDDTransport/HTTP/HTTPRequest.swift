@@ -70,9 +70,12 @@ package struct HTTPRequest: Sendable {
 
     /// Returns this request for another URL.
     package func with(url: ImageURL) -> HTTPRequest {
-        var parts = storage.parts
-        parts.url = url
-        return HTTPRequest(parts)
+        // Changing a copy would count references to the old URL.
+        let storage = storage
+        return HTTPRequest(
+            Parts(
+                url: url, method: storage.parts.method, headers: storage.parts.headers, options: storage.parts.options,
+                rare: storage.parts.rare))
     }
 
     /// Returns this request over a transport of the application.
