@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import itertools
 import pickle
@@ -68,8 +69,16 @@ def test_the_response_of_an_item(downloader: sdd.Downloader, server: Server) -> 
 def test_items_without_memory_of_the_library_can_be_pickled(downloader: sdd.Downloader, server: Server) -> None:
     out = np.zeros((2, 8, 8, 3), np.uint8)
     for item in sdd.batch([server.url("file/b.png"), "no URL"], out, downloader=downloader).wait():
-        copy = pickle.loads(pickle.dumps(item))
-        assert type(copy) is type(item) and copy.metrics == item.metrics and repr(copy) == repr(item)
+        other = pickle.loads(pickle.dumps(item))
+        assert type(other) is type(item) and other.metrics == item.metrics and repr(other) == repr(item)
+
+
+def test_a_batch_is_not_copied(downloader: sdd.Downloader, server: Server) -> None:
+    with downloader.fetch_many([server.url("file/b.png")]) as batch:
+        for make in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="a Batch cannot be copied or pickled"):
+                make(batch)
+        assert len(batch.wait()) == 1
 
 
 def test_parts_of_a_result_are_made_once(downloader: sdd.Downloader, server: Server) -> None:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from itertools import repeat
 from operator import add, attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from . import _constants as c
 from ._closing import Closing, Owned
@@ -123,6 +123,9 @@ class Batch(Closing, Generic[Good]):
     exception of the iterable of URLs is raised when all items before it are taken. Items that come quickly are taken
     together, a few milliseconds late at most.
     """
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Batch cannot be copied or pickled; make one in each process")
 
     def __init__(self, urls: Iterable[str], options: dict[str, Any], *, pump: Pump, loader: Any = None, bits: int = 0,
                  out: Any = None, tensor: Struct | None = None) -> None:  # fmt: skip

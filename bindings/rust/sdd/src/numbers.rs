@@ -236,9 +236,10 @@ options! {
     BODY_AS_SENT = SDD_OPTION_BODY_AS_SENT;
 }
 
-/// Returns whole milliseconds, rounded up, and at least 1, since 0 stands for the default in C.
+/// Returns whole milliseconds, rounded up, and at least 1, since 0 stands for the default in C. A longer time than C has
+/// for a limit, some 34 years, counts as that.
 pub(crate) fn milliseconds(time: Duration) -> i64 {
-    i64::try_from((time.as_nanos() + 999_999) / 1_000_000).unwrap_or(i64::MAX).max(1)
+    i64::try_from((time.as_nanos() + 999_999) / 1_000_000).map_or(1 << 40, |time| time.clamp(1, 1 << 40))
 }
 
 /// A limit of the application, or `None` for no limit.

@@ -73,6 +73,16 @@ fn decoding_encoding_and_transforms() {
 }
 
 #[test]
+fn the_longest_time_is_a_limit() {
+    let server = Server::new();
+    let longest = Duration::MAX;
+    let downloader = Downloader::new().unwrap();
+    let request = DownloadRequest::new(server.url("/a.png")).total_timeout(longest).queue_timeout(longest);
+    let request = request.connect_timeout(longest).first_byte_timeout(longest);
+    assert!(downloader.download(request).wait().is_ok());
+}
+
+#[test]
 fn settings_of_requests() {
     let server = Server::new();
     let downloader = Downloader::new().unwrap();
