@@ -47,6 +47,28 @@ import Testing
         #expect(driver.table.jobs.isEmpty && driver.table.currentDownloadCount == 0)
     }
 
+    /// The thread that takes the request from the inbox may have read the clock before the one that submits it.
+    @Test func aSubmissionIsNeverInTheFuture() throws {
+        // given
+        let driver = try Driver { $0.maxConcurrent = 1 }
+        var defaults = RequestDefaults()
+        defaults.queueLimit = 1
+        let kind = try #require(makeKind(RequestSpec(), defaults))
+        try driver.submit(0)
+        // when
+        for token in 11...12 as ClosedRange<UInt64> {
+            let plain = try #require(makePlain(kind, "http://host/\(token)"))
+            plain.accepted(as: token, at: driver.now + 5)
+            driver.play { $0.submitted(plain, at: driver.now) }
+        }
+        let isCancelled = driver.play { $0.cancelled(11, at: driver.now) }
+        driver.now += 1000
+        _ = driver.turn()
+        // then
+        #expect(isCancelled && driver.ended[11]?.timings.queue == 0 && driver.ended[11]?.timings.total == 0)
+        #expect(driver.error(of: 12)?.detail == .timeoutQueue && driver.ended[12]?.timings.total == 1000)
+    }
+
     @Test func theRequestIsTheOneThatWouldHaveBeenMade() throws {
         // given
         var defaults = RequestDefaults(allowsFiles: true)

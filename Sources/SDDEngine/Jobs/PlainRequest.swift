@@ -40,7 +40,11 @@ package struct PlainRequest: Sendable {
     }
 
     package var token: UInt64 { block.header.token }
-    var submitted: Int64 { block.header.submitted }
+    /// The time of its submission, from which its limits count.
+    var submitted: Int64 {
+        get { block.header.submitted }
+        nonmutating set { block.header.submitted = newValue }
+    }
     var kind: PlainKind { block.header.kind }
     var hostKey: UInt64 { block.header.outline.hostKey }
 

@@ -6,6 +6,8 @@ import SDDTransport
 extension DownloadTable {
     /// Accepts a plain request.
     mutating func submitted(_ plain: PlainRequest, at now: Int64) {
+        // The clock may have been read for the table before the submission.
+        plain.submitted = min(plain.submitted, now)
         guard !isClosing, !jobs.hasShared(plain.hashKey) else {
             let (token, time, request) = (plain.token, plain.submitted, plain.request)
             return submitted(request, token: token, listener: takeListener(of: plain), since: time, at: now)
@@ -17,7 +19,7 @@ extension DownloadTable {
         plain.place = slots.append(
             .plain(plain), host: plain.hostKey, priority: request.priority, isPrompt: false, at: now)
         jobs.insert(plain)
-        setClocks(of: plain.token, request, at: min(plain.submitted, now))
+        setClocks(of: plain.token, request, at: plain.submitted)
         fill(at: now)
     }
 
