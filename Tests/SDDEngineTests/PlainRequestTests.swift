@@ -23,7 +23,7 @@ import Testing
 
     private func makePlain(_ kind: PlainKind, _ url: String) -> PlainRequest? {
         var url = url
-        return url.withUTF8 { PlainRequest(kind, url: $0, userData: UserData(nil)) }
+        return url.withUTF8 { try? PlainRequest(kind, url: $0, userData: UserData(nil)) }
     }
 
     @Test func nothingIsMadeBeforeItsTurn() throws {

@@ -39,7 +39,7 @@ final class Driver {
         let batch = table.outbox.takeBatch()
         muted += batch.muted.map(\.token)
         for object in batch.released {
-            let work = (object as? Job<NumberedListener>)?.bodyWork ?? (object as? PlainKind)?.request.bodyWork
+            let work = (object as? Job<NumberedListener>)?.bodyWork ?? (object as? PlainModel)?.request.bodyWork
             if let work, !free.contains(where: { $0 === work }) { free.append(work) }
         }
         for end in batch.stageEnds { ended(end.result, end.listener.token) }

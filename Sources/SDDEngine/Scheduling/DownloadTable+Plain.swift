@@ -14,7 +14,7 @@ extension DownloadTable {
         }
         Trace.step("accept the request", .downloader)
         statistics.requests += 1
-        let request = plain.kind.request
+        let request = plain.model.request
         plain.id = jobs.makeID()
         plain.place = slots.append(
             .plain(plain), host: plain.hostKey, priority: request.priority, isPrompt: false, at: now)
@@ -52,8 +52,8 @@ extension DownloadTable {
     /// Makes the listener of a plain request, which is gone then.
     private mutating func takeListener(of plain: PlainRequest) -> Recipient {
         let token = plain.token
-        let (callbacks, kind) = plain.takeCallbacks()
-        if kind.holdsObjects { outbox.release(kind) }
+        let (callbacks, model) = plain.takeCallbacks()
+        if model.request.memoryToRelease != nil { outbox.release(model) }
         return makeListener(token, callbacks)
     }
 }
