@@ -212,6 +212,37 @@ CASE(requests_end_with_the_transport_they_began_with)
     CHECK(a.freed == 1 && b.freed == 1);
 }
 
+/* A request that the library fetches itself keeps no transport, however long it waits, nor other data of the
+   downloader's that it does not use. */
+CASE(a_waiting_request_keeps_only_what_it_uses)
+{
+    archive a = ARCHIVE_INIT, kept = ARCHIVE_INIT, idle = ARCHIVE_INIT;
+    OWNED_RECORD r = RECORD_INIT, of_archive = RECORD_INIT;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    modifiers.user_data = &idle, modifiers.user_data_free = archive_free;
+    a.remover = kept.remover = idle.remover = downloader;
+    kept.text = "kept";
+    add(downloader, "archive", &a);
+    add(downloader, "kept", &kept);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
+    CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
+    record_submit(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
+    record_submit(downloader, &of_archive, "kept:x", SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(sdd_downloader_set_modifiers(downloader, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK);
+    CHECK_STATUS(sdd_downloader_remove_transport(downloader, "kept"), SDD_OK);
+    wait_freed(&idle), wait_freed(&a);
+    CHECK_EQUAL(is_freed(&kept), 0);
+    kept.remover = NULL;
+    CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
+    record_wait(&r), record_wait(&of_archive);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_ENDED(&of_archive, SDD_OK, 0);
+    wait_freed(&kept);
+    destroy(downloader);
+}
+
 /* Transfers are cancelled and answered nevertheless, in either order: the data is freed neither too early nor never. */
 CASE(a_cancelled_transfer_frees_its_transport)
 {

@@ -576,6 +576,7 @@ CASE(m27_b16_can_load_selects_a_transport)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
     CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
     CHECK_TEXT(r.url, "park:dog");
+    CHECK_EQUAL(asked.asked, 7); /* once for each URL and transport, also where none takes it */
     CHECK_EQUAL(none.started, 0);
     destroy(downloader);
     CHECK(all.freed == 1 && cats.freed == 1 && web.freed == 1 && park.freed == 1 && none.freed == 1);

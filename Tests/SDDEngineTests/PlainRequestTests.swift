@@ -23,7 +23,7 @@ import Testing
 
     private func makePlain(_ kind: PlainKind, _ url: String) -> PlainRequest? {
         var url = url
-        return url.withUTF8 { PlainRequest(kind, url: $0, userData: UserData(nil)) }
+        return url.withUTF8 { try? PlainRequest(kind, url: $0, userData: UserData(nil)) }
     }
 
     @Test func nothingIsMadeBeforeItsTurn() throws {
@@ -41,10 +41,33 @@ import Testing
         #expect(made.withLock { $0 } == 0 && driver.table.currentDownloadCount == 4)
         driver.fail(1)
         #expect(made.withLock { $0 } == 1 && driver.table.job(of: 11)?.request.url.text == "http://host/11")
-        #expect(driver.cancel(12) != nil && driver.error(of: 12)?.code == .cancelled)
+        #expect(driver.cancel(12) != nil && driver.error(of: 12)?.code == .cancelled && made.withLock { $0 } == 2)
+        #expect(driver.table.jobs.plain(of: 13) != nil)
         driver.cancelAll()
         #expect(driver.endOrder == [1, 12, 11, 13] && made.withLock { $0 } == 3)
         #expect(driver.table.jobs.isEmpty && driver.table.currentDownloadCount == 0)
+    }
+
+    /// The thread that takes the request from the inbox may have read the clock before the one that submits it.
+    @Test func aSubmissionIsNeverInTheFuture() throws {
+        // given
+        let driver = try Driver { $0.maxConcurrent = 1 }
+        var defaults = RequestDefaults()
+        defaults.queueLimit = 1
+        let kind = try #require(makeKind(RequestSpec(), defaults))
+        try driver.submit(0)
+        // when
+        for token in 11...12 as ClosedRange<UInt64> {
+            let plain = try #require(makePlain(kind, "http://host/\(token)"))
+            plain.accepted(as: token, at: driver.now + 5)
+            driver.play { $0.submitted(plain, at: driver.now) }
+        }
+        let isCancelled = driver.play { $0.cancelled(11, at: driver.now) }
+        driver.now += 1000
+        _ = driver.turn()
+        // then
+        #expect(isCancelled && driver.ended[11]?.timings.queue == 0 && driver.ended[11]?.timings.total == 0)
+        #expect(driver.error(of: 12)?.detail == .timeoutQueue && driver.ended[12]?.timings.total == 1000)
     }
 
     @Test func theRequestIsTheOneThatWouldHaveBeenMade() throws {

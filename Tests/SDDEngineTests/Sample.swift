@@ -29,7 +29,7 @@ enum Sample {
             return NoCallbacks()
         }
         var url = request.transfer.url.text
-        return url.withUTF8 { PlainRequest(kind, url: $0, userData: UserData(nil)) }
+        return url.withUTF8 { try? PlainRequest(kind, url: $0, userData: UserData(nil)) }
     }
 
     private final class NoCallbacks: AppCallbacks {

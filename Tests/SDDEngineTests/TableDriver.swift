@@ -6,8 +6,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// Feeds a table and records its output. Every second request is a plain one, if it has only a URL of its own. Its clock stands still until the test moves it. Transfers are numbered from 1
-/// in the order of their first requests, and so are the tokens of requests.
+/// Feeds a table and records its output. Every second request is a plain one, if it has only a URL of its own. Its clock
+/// stands still until the test moves it. Transfers are numbered from 1 in the order of their first requests, and so are
+/// the tokens of requests.
 final class Driver {
     typealias Table = DownloadTable<NumberedListener>
 
@@ -39,7 +40,7 @@ final class Driver {
         let batch = table.outbox.takeBatch()
         muted += batch.muted.map(\.token)
         for object in batch.released {
-            let work = (object as? Job<NumberedListener>)?.bodyWork ?? (object as? PlainKind)?.request.bodyWork
+            let work = (object as? Job<NumberedListener>)?.bodyWork ?? (object as? PlainModel)?.request.bodyWork
             if let work, !free.contains(where: { $0 === work }) { free.append(work) }
         }
         for end in batch.stageEnds { ended(end.result, end.listener.token) }
@@ -72,7 +73,10 @@ final class Driver {
     func error(of token: UInt64) -> DownloadError? { ended[token]?.error }
 
     func job(of token: UInt64) -> Job<NumberedListener>? { table.job(of: token) }
-    func effectivePriority(of token: UInt64) -> Priority? { table.job(of: token)?.priority }
+    func effectivePriority(of token: UInt64) -> Priority? {
+        // The table would make the job of a plain request that is looked at.
+        table.jobs.plain(of: token)?.model.request.priority ?? table.job(of: token)?.priority
+    }
 
     /// For the walk alone, which has compared them.
     func forgetEnds() {
@@ -112,8 +116,9 @@ extension Driver {
 
     @discardableResult
     func cancel(_ token: UInt64) -> Bool? {
-        let job = table.job(of: token)
-        return play { $0.cancelled(token, at: now) } ? job?.handlers.isEmpty : nil
+        // As above.
+        let job = table.jobs.plain(of: token) == nil ? table.job(of: token) : nil
+        return play { $0.cancelled(token, at: now) } ? job?.handlers.isEmpty ?? true : nil
     }
 
     func cancelAll() { play { $0.cancelledAll(at: now) } }

@@ -35,20 +35,31 @@ private func submit(
     guard request.completed != nil || isAppDriven else {
         throw nobodyToTell(isShort ? "completed" : "sdd_download_request.completed")
     }
-    if let kind = client.plainKind(of: request),
-        let url = bytes(of: request.url, limit: ImageURL.maxLength),
-        let plain = PlainRequest(kind, url: url, userData: UserData(request.user_data))
-    {
+    let transfer = try GivenTransfer.given(request.transfer, "sdd_download_request.transfer")
+    let made: Result<DownloadRequest, DownloadError>
+    switch plain(request, client) {
+    case .success(let plain?):
         guard let token = client.downloader.submit(plain) else { throw destroyedMeanwhile() }
         return token
+    case .success(nil):
+        let spec = request.download(transfer, for: .download, hasEvents: isAppDriven, isShort ? "options" : nil)
+        made = client.currentDefaults.request(spec, request.url)
+    case .failure(let error): made = .failure(error)
     }
-    let transfer = try GivenTransfer.given(request.transfer, "sdd_download_request.transfer")
-    let spec = request.download(transfer, for: .download, hasEvents: isAppDriven, isShort ? "options" : nil)
-    let made = client.currentDefaults.request(spec, request.url)
     let callbacks = RequestCallbacks(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, callbacks: callbacks) else { throw destroyedMeanwhile() }
     transfer?.appData.own()
     return token
+}
+
+/// Returns the request as a plain one, nil if it is none, or the error that it ends with.
+private func plain(_ request: sdd_download_request, _ client: Client) -> Result<PlainRequest?, DownloadError> {
+    guard let kind = client.plainKind(of: request), let url = bytes(of: request.url, limit: ImageURL.maxLength) else {
+        return .success(nil)
+    }
+    return Result { () throws(DownloadError) in
+        try PlainRequest(kind, url: url, userData: UserData(request.user_data))
+    }
 }
 
 /// Returns the refusal of a missing `completed` for a downloader that delivers on its own thread.

@@ -6,18 +6,20 @@ import SDDTransport
 extension DownloadTable {
     /// Accepts a plain request.
     mutating func submitted(_ plain: PlainRequest, at now: Int64) {
+        // The clock may have been read for the table before the submission.
+        plain.submitted = min(plain.submitted, now)
         guard !isClosing, !jobs.hasShared(plain.hashKey) else {
             let (token, time, request) = (plain.token, plain.submitted, plain.request)
             return submitted(request, token: token, listener: takeListener(of: plain), since: time, at: now)
         }
         Trace.step("accept the request", .downloader)
         statistics.requests += 1
-        let request = plain.kind.request
+        let request = plain.model.request
         plain.id = jobs.makeID()
         plain.place = slots.append(
             .plain(plain), host: plain.hostKey, priority: request.priority, isPrompt: false, at: now)
         jobs.insert(plain)
-        setClocks(of: plain.token, request, at: min(plain.submitted, now))
+        setClocks(of: plain.token, request, at: plain.submitted)
         fill(at: now)
     }
 
@@ -50,8 +52,8 @@ extension DownloadTable {
     /// Makes the listener of a plain request, which is gone then.
     private mutating func takeListener(of plain: PlainRequest) -> Recipient {
         let token = plain.token
-        let (callbacks, kind) = plain.takeCallbacks()
-        if kind.holdsObjects { outbox.release(kind) }
+        let (callbacks, model) = plain.takeCallbacks()
+        if model.holdsObjects { outbox.release(model) }
         return makeListener(token, callbacks)
     }
 }
