@@ -181,6 +181,9 @@ static sdd_downloader *given_by(giver *g, int most, int32_t delivery)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_limits limits = SDD_LIMITS_INIT;
+    limits.download_timeout_ms = 600000; /* thousands may wait for their bytes on a busy machine */
+    config.limits = &limits;
     config.max_concurrent_downloads = config.max_concurrent_per_host = 100000;
     config.delivery = delivery;
     *g = (giver){ .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
