@@ -16,7 +16,7 @@ final class Client: Sendable {
 
     private struct State {
         var defaults: RequestDefaults
-        /// Of these defaults.
+        /// The kinds of requests that were made of these defaults.
         var kinds = PlainKinds()
     }
 
@@ -50,7 +50,7 @@ final class Client: Sendable {
         let replaced = state.withLock { state in
             state.defaults.isSame(as: defaults) ? state.kinds.add(made, for: key) : nil
         }
-        // What is replaced may hold the last reference to objects of the application.
+        // The kind that is forgotten may hold the last reference to objects of the application.
         withExtendedLifetime(replaced) {}
         return made.kind
     }

@@ -5,12 +5,12 @@ internal import SDDEngine
 /// The kinds of the last plain requests of a client: an application makes most of its requests in the same few ways. A
 /// value type.
 struct PlainKinds {
-    /// What tells kinds apart: all of a request but its URL and user data.
+    /// All of a request but its URL and user data: two requests with the same are of one kind.
     struct Key: Equatable {
         private let options: sdd_options
         private let priority: sdd_priority
-        /// The addresses of `completed`, `progress`, `preview`, `facts` and `user_data_free`.
-        private let functions: SIMD8<UInt>
+        // The addresses of its functions.
+        private let completed, progress, preview, facts, free: UInt
 
         /// - Returns: nil if the request has more of its own.
         init?(_ request: sdd_download_request) {
@@ -20,9 +20,9 @@ struct PlainKinds {
             else { return nil }
             options = request.options
             priority = request.priority
-            functions = SIMD8(
-                address(request.completed), address(request.progress), address(request.preview),
-                address(request.facts), address(request.user_data_free), 0, 0, 0)
+            (completed, progress) = (address(request.completed), address(request.progress))
+            (preview, facts) = (address(request.preview), address(request.facts))
+            free = address(request.user_data_free)
         }
     }
 

@@ -1,7 +1,7 @@
 import SDDBase
 import SDDTransport
 
-/// What waits for a slot on the network.
+/// A job or a request that waits for a slot on the network.
 enum Waiter {
     case job(TransferID)
     /// A request whose job is still to be made.

@@ -12,11 +12,11 @@ package struct PlainRequest: Sendable {
     private struct Header: Sendable {
         let model: PlainModel
         let userData: UserData
-        /// As of the request that is made of it.
+        /// The hash key of the request that will be made of it.
         let hashKey: UInt64
         var token: UInt64 = 0
         var submitted: Int64 = 0
-        /// Of its job.
+        /// The id that its job will have.
         var id = TransferID(0)
         let outline: ImageURL.Outline
         /// As in its `WaitingPlace`.
@@ -44,10 +44,8 @@ package struct PlainRequest: Sendable {
     }
     var model: PlainModel { block.header.model }
     var hostKey: UInt64 { block.header.outline.hostKey }
-
     var hashKey: UInt64 { block.header.hashKey }
 
-    /// The id that its job will have.
     var id: TransferID {
         get { block.header.id }
         nonmutating set { block.header.id = newValue }

@@ -136,7 +136,7 @@ package struct RequestDefaults: Sendable {
     /// Returns the cache of the requests.
     var ownOrSharedCache: ImageCache? { cache ?? storage.values.sharedCache() }
 
-    /// Whether these are the same defaults, with the same cache.
+    /// Whether these are the same defaults; their caches may be others.
     package func isSame(as other: RequestDefaults) -> Bool { storage === other.storage }
 
     /// Checks a URL without keeping it.

@@ -169,6 +169,7 @@ extension DownloadTable {
     /// Cancels all requests, in the order of their jobs' ids.
     mutating func cancelledAll(at now: Int64) {
         outbox.reserveEvents(jobs.tokenCount)
+        // Plain requests that were taken are still in the line, and nothing may start before they have left it.
         var plain = jobs.takePlain()[...]
         for job in jobs.sorted {
             while let first = plain.first, first.id.number < job.id.number { cancelled(plain.removeFirst(), at: now) }

@@ -9,8 +9,8 @@ import SDDTransport
 /// and carries out what it decides.
 ///
 /// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
-/// `DownloadTable+Requests`, `+Plain`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
-/// `+Clocks`.
+/// `DownloadTable+Requests`, `+Plain`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying`
+/// and `+Clocks`.
 struct DownloadTable<Recipient: AnyObject> {
     typealias Token = UInt64
     typealias Handler = Job<Recipient>.Handler
