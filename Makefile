@@ -253,7 +253,7 @@ comma := ,
 suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
 	test-http2 test-http3 test-headers test-binders test-abi test-simulation test-bench
 
-check: ## runs all of the following, two at a time; build/suites/ has what they said:
+check: ## runs all of the following, three at a time; build/suites/ has what they said:
 	Tests/suites.sh all debug docs man coders -- bench-programs fault-server -- lint $(suites)
 
 repeat: all debug coders bench-programs fault-server ## runs SUITES (all) TIMES (30) times beside three busy processes

@@ -6,7 +6,7 @@
 #
 #   --          what stands before it is made first, and not made again by what follows. If some of it cannot be made,
 #               nothing else begins.
-#   SDD_SUITES  how many run at a time; default: 2. Most of a suite's time goes to waiting: for timers, servers, and
+#   SDD_SUITES  how many run at a time; default: 3. Most of a suite's time goes to waiting: for timers, servers, and
 #               processes that end.
 #
 # The suites begin in the given order, so those that take long come first. Writes to build/suites. The status is 1 if a
@@ -17,7 +17,7 @@ out=build/suites
 rm -rf "$out"
 mkdir -p "$out"
 
-at_a_time=${SDD_SUITES:-2}
+at_a_time=${SDD_SUITES:-3}
 declare -A name_of=() # by process
 begun=() built=() failures=()
 
