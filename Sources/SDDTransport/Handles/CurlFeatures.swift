@@ -23,6 +23,9 @@ enum CurlFeatures {
     /// Whether a handle may be used for a second request. In 8.0 and earlier versions a reply that begins with white
     /// space is then joined to a line of the previous one, whose memory was freed.
     static let mayKeepHandles = isAtLeast(0x08_01_00)
+    /// Whether a connection of HTTP/2 without TLS may be used by more than one request, if the server is known to speak it.
+    /// Versions before 8.0 begin with HTTP/2 once more on it, which breaks it (curl's pull request 10643).
+    static let sharesPlainHTTP2 = isAtLeast(0x08_00_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     /// Whether libcurl has HTTP/3 by ngtcp2. That of OpenSSL's own QUIC, an experiment that ended with 8.19, takes bodies
     /// that were cut off for complete ones.

@@ -127,11 +127,16 @@ extension CurlOptions {
         try setProxy(for: scheme, easy)
         let isFile = scheme == .file && configuration.allowsFiles
         try easy.set(CURLOPT_PROTOCOLS_STR, isFile ? "file" : "http,https")
-        guard scheme == .https else { return }
-        // With many requests to a new host, each waits to see whether they can share one connection. Over plain
-        // HTTP/1.1 they never can.
-        try easy.set(CURLOPT_PIPEWAIT, true)
-        try setTrust(easy, file: caFile)
+        if scheme == .https { try setTrust(easy, file: caFile) }
+        let isPlainHTTP2 = scheme == .http && configuration.httpVersion == .http2PriorKnowledge
+        if isPlainHTTP2, !CurlFeatures.sharesPlainHTTP2 {
+            try easy.set(CURLOPT_FRESH_CONNECT, true)
+            try easy.set(CURLOPT_FORBID_REUSE, true)
+        } else if isPlainHTTP2 || scheme == .https {
+            // With many requests to a new host, each waits to see whether they can share one connection. Over plain
+            // HTTP/1.1 they never can.
+            try easy.set(CURLOPT_PIPEWAIT, true)
+        }
     }
 
     /// Sets the connect timeout in libcurl, which divides the time among the addresses of a name. A clock outside
