@@ -51,7 +51,7 @@ steps=(
     "soak|7200|make -s soak SOAK_LOADS=$(times 200000)"
     "damage|3600|make -s damage"
     "fuzzing|7200|make -s fuzz FUZZ_SECONDS=$(times 120)"
-    "coverage|3600|Tests/coverage.sh"
+    "coverage|3600|Tests/Coverage/run.sh"
 )
 
 version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo unknown; }

@@ -22,6 +22,7 @@
 #                  have short time limits, which a busy machine exceeds
 #   SDD_TEST_SHARE K/N: every Nth program, beginning with number K modulo N; default: all
 #   SDD_TEST_ISOLATED_SHARE  the same for the programs that run a second time, with isolated decoding
+#   SDD_TEST_DECODER_FLAGS   more of the compiler's arguments for sdd-decoder, see Tests/Coverage/run.sh
 #   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #
 # Writes only a temporary folder, which is removed when the script ends.
@@ -126,7 +127,8 @@ ln -s libsdd.so.0 "$work/lib/libsdd.so"
 
 # The program that decodes for SDD_DECODE_ISOLATED. It loads that library, so it has the same sanitizers, with all that
 # the library needs of them.
-"${CC:-cc}" -std=c11 -g "${sanitize[@]}" tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -L"$work/lib" -lsdd \
+read -ra decoder_flags <<<"${SDD_TEST_DECODER_FLAGS:-}"
+"${CC:-cc}" -std=c11 -g "${sanitize[@]}" tools/decoder/sdd-decoder.c "${decoder_flags[@]}" -o "$work/lib/sdd-decoder" -L"$work/lib" -lsdd \
     -Wl,-rpath,"$work/lib" "${extra_libraries[@]}" -ldl
 
 # ---- programs

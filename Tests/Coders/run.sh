@@ -23,6 +23,7 @@
 #   SDD_CODERS     where the coders are; default: build/coders
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   SDD_TEST_RUNNER     the command that runs the program of pixels, if it is for another machine
+#   SDD_TEST_DECODER_FLAGS   as in Tests/C/run.sh
 #   SDD_TEST_LONG       1: larger hostile pictures, more of them at once, and more damaged profiles
 #   SDD_CODER_CHANGES   how many changes of bytes are tried with each file; default: 400
 #   SDD_TEST_SHARE      K/N: an Nth of the hostile pictures in this process, and another Nth in others
@@ -107,7 +108,8 @@ if wants discovery || wants previews; then start_server; fi
 export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300} SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
 
 # The program that decodes in processes of its own: some pictures do so always.
-"${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
+read -ra decoder_flags <<<"${SDD_TEST_DECODER_FLAGS:-}"
+"${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c "${decoder_flags[@]}" -o "$work/lib/sdd-decoder" -ldl
 
 if wants pixels; then
     build to_pam examples/coders/to_pam.c

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Measures which lines of the Swift core the tests reach: builds everything with counters, runs the Swift tests and the
-# programs in C, and prints a table of folders and the files below the goal. The report by llvm-cov stays in
-# build/coverage.
+# Measures which lines of the Swift core the tests reach: builds everything with counters, runs the Swift tests, the
+# programs in C, the coders and the hostile HTTP/2 servers, and prints a table of folders and the files below the goal.
+# The report by llvm-cov stays in build/coverage. Needs build/coders.
 #
-#     Tests/coverage.sh [NAME...]
+#     Tests/Coverage/run.sh [NAME...]
 #
-#   NAME               programs of Tests/C to run; default: all
+#   NAME               programs of Tests/C to run, and nothing else but the Swift tests; default: everything
 #   COVERAGE_SCRATCH   SwiftPM's folder; default: .build-coverage
 #   COVERAGE_SWIFT=no  leaves out the Swift tests
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scratch=${COVERAGE_SCRATCH:-.build-coverage}
 out=$PWD/build/coverage
 tools=$(dirname "$(realpath "$(command -v swift)")")
@@ -23,17 +23,34 @@ mkdir -p "$out/raw"
 echo "== building with counters"
 swift build --build-tests "${flags[@]}" >"$out/build.log" 2>&1 || { tail -n 20 "$out/build.log" >&2; exit 1; }
 export LLVM_PROFILE_FILE=$out/raw/%p-%m.profraw
+export SDD_LIBDIR=$scratch/debug FAULT_SERVER=$PWD/$scratch/debug/fault-server
+run() { # run WHAT COMMAND...: a failure is told, and counts for nothing here
+    echo "== $1"
+    "${@:2}" >"$out/${1// /-}.log" 2>&1 || echo "some failed: $out/${1// /-}.log"
+    # A process that was killed as it wrote its profile has left a part of it.
+    find "$out/raw" -name '*.profraw' >"$out/profiles"
+    "$tools/llvm-profdata" merge -sparse -failure-mode=all -f "$out/profiles" -o "$out/${1// /-}.profdata" 2>/dev/null
+    rm -rf "$out/raw"
+    mkdir "$out/raw"
+}
 if [ "${COVERAGE_SWIFT:-yes}" != no ]; then
-    echo "== the Swift tests"
-    swift test --skip-build --disable-xctest "${flags[@]}" >"$out/swift.log" 2>&1 || echo "some Swift tests failed: $out/swift.log"
+    run "the Swift tests" swift test --skip-build --disable-xctest "${flags[@]}"
 fi
-echo "== the programs in C"
-SDD_LIBDIR=$scratch/debug FAULT_SERVER=$scratch/debug/fault-server Tests/C/run.sh plain "$@" >"$out/c.log" 2>&1 ||
-    echo "some programs failed: $out/c.log"
+run "the programs in C" Tests/C/run.sh plain "$@"
+if [ $# -eq 0 ]; then
+    run "hostile HTTP/2 servers" Tests/HTTP2/run.sh
+    # Once more what decodes in other processes, since these write no profile else: see open_helper.c. What a coder may
+    # do there is not what is tested then.
+    "${CC:-cc}" -std=c11 -O1 -shared -fPIC Tests/Coverage/open_helper.c -o "$out/open_helper.so" -ldl
+    export SDD_TEST_DECODER_FLAGS="-rdynamic -DIN_HELPER -DPROFILES=\"$LLVM_PROFILE_FILE\" $PWD/Tests/Coverage/open_helper.c"
+    export SDD_TEST_RUNNER="env LD_PRELOAD=$out/open_helper.so"
+    run "isolated decoding" Tests/C/run.sh plain test_isolated test_pixels test_previews test_frames test_colour
+    run "coders" Tests/Coders/run.sh
+fi
 
 # ---- the figures
 
-"$tools/llvm-profdata" merge -sparse "$out"/raw/*.profraw -o "$out/all.profdata"
+"$tools/llvm-profdata" merge -sparse "$out"/*.profdata -o "$out/all.profdata"
 bundle=$(find "$scratch/debug/" -maxdepth 1 -name '*.xctest' -type f | head -n 1)
 objects=("$scratch/debug/libsdd.so")
 [ -z "$bundle" ] || objects+=(-object "$bundle")
