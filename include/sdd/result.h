@@ -116,7 +116,7 @@ SDD_API sdd_status sdd_response_header_at(sdd_response *SDD_NULLABLE response, s
  * the last one. Requests that shared a transfer have the same counts, but durations and `attempts`
  * of their own. A request that ends before its transfer does (cancelled, out of time, or by
  * SDD_OPTION_STOP_WHEN_COMPLETE) has transfer_us and body_bytes until then; what else is measured
- * of the transfer is 0.
+ * of the transfer is 0. A response whose status is refused has what was measured until its header.
  */
 typedef struct sdd_metrics {
     size_t struct_size;
@@ -148,8 +148,10 @@ typedef struct sdd_metrics {
     /* "192.0.2.1" or "2001:db8::1"; "" if there was no connection. */
     const char *SDD_NONNULL remote_address;
     int32_t remote_port;
-    int32_t http_version;      /* 10, 11, 20 or 30; 0 if there was no response */
-    int32_t connection_reused; /* 1: no new connection was made */
+    /* 10, 11, 20 or 30: of the last response, also of one that confirms what a cache has; 0 if there
+       was none. */
+    int32_t http_version;
+    int32_t connection_reused; /* 1: the response came without a new connection */
     int32_t redirects;         /* redirects that were followed */
     /* Transfers started for this request, see sdd_transfer_options.max_attempts. All other fields
        describe the last of them. */

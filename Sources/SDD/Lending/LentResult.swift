@@ -130,8 +130,10 @@ final class LentResult {
         made.response_header_bytes = source.metrics.transfer.headerBytes
         made.response_body_bytes = source.metrics.transfer.bodyBytes
         made.body_bytes = source.metrics.bodyBytes
-        made.http_version = source.response?.httpVersion ?? 0
-        made.connection_reused = source.response != nil && source.metrics.transfer.connectionsOpened == 0 ? 1 : 0
+        // The response may be one that a cache had, and that a 304 has confirmed.
+        let version = source.response == nil ? 0 : source.metrics.transfer.httpVersion
+        made.http_version = version > 0 ? version : source.response?.httpVersion ?? 0
+        made.connection_reused = version > 0 && source.metrics.transfer.connectionsOpened == 0 ? 1 : 0
         made.redirects = source.metrics.transfer.redirects
         made.attempts = source.metrics.attempts
         made.remote_port = source.metrics.transfer.remotePort

@@ -358,6 +358,7 @@ extension Job {
             timings.transfer = end.timings
         } else if started > 0 {
             // It ended before its transfer did, of which only this is known here.
+            timings.transfer = head?.soFar?.timings ?? TransferTimings()
             timings.transfer.total = (finished > 0 ? finished : now) - started
         }
         if finished > 0, handler.wantsPixels { timings.decode = now - max(finished, handler.submitted) }
@@ -367,7 +368,7 @@ extension Job {
 
     func metrics(for handler: Handler) -> DownloadMetrics {
         var metrics = DownloadMetrics()
-        if let end { metrics.transfer = end.metrics }
+        if let known = end?.metrics ?? head?.soFar?.metrics { metrics.transfer = known }
         if let body, !request.hasSink {
             metrics.bodyBytes = Int64(body.count)
         } else if request.hasSink || end == nil {

@@ -108,11 +108,15 @@ extension DownloadTable {
         fill(at: now)
     }
 
+    mutating func count(_ metrics: TransferMetrics) {
+        statistics.connectionsOpened += Int64(metrics.connectionsOpened)
+        statistics.requestBytes += metrics.requestBytes
+        statistics.headerBytes += metrics.headerBytes
+        statistics.wireBodyBytes += metrics.bodyBytes
+    }
+
     private mutating func count(_ end: TransferEnd) {
-        statistics.connectionsOpened += Int64(end.metrics.connectionsOpened)
-        statistics.requestBytes += end.metrics.requestBytes
-        statistics.headerBytes += end.metrics.headerBytes
-        statistics.wireBodyBytes += end.metrics.bodyBytes
+        count(end.metrics)
         if case .success(let bytes) = end.result {
             statistics.transfersSucceeded += 1
             statistics.bodyBytes += max(Int64(bytes.count), end.metrics.handedOutBytes)

@@ -187,6 +187,8 @@ extension DownloadTable {
     mutating func stopped(_ job: Job<Recipient>) {
         slots.ended(job)
         holds(0, of: job)
+        // Of a transfer that is cancelled nothing more is heard.
+        if job.end == nil, let soFar = job.head?.soFar { count(soFar.metrics) }
     }
 
     /// Records how many bytes of a running job's body are in memory.

@@ -280,7 +280,11 @@ extension CurlTransfer {
     /// Appends events for the head and the body received so far, unless they have been reported.
     private func tell(_ events: inout [TransferEvent]) {
         guard let head = reader.finalHead else { return }
-        announce(head, &events)
+        announce(head, &events) {
+            var soFar = progress.measures
+            soFar.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
+            return soFar
+        }
         if reader.count > progress.reportedBytes {
             progress.reportedBytes = reader.count
             events.append(.received(id, Int64(reader.count)))
@@ -300,15 +304,17 @@ extension CurlTransfer {
     /// Appends the final event. Before it, appends the response if it has not been reported, and the bytes of an
     /// incomplete body that have not been shown.
     func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
-        if case .success = end.result, let head = reader.finalHead { announce(head, &events) }
+        if case .success = end.result, let head = reader.finalHead { announce(head, &events) { progress.measures } }
         if case .failure = end.result, let shown = progress.shownBytes, reader.count > shown { tell(&events) }
         events.append(.finished(id, end))
     }
 
-    private func announce(_ head: ResponseHead, _ events: inout [TransferEvent]) {
+    private func announce(
+        _ head: ResponseHead, _ events: inout [TransferEvent], measuring soFar: () -> TransferMeasures
+    ) {
         guard !progress.isAnnounced else { return }
         progress.isAnnounced = true
-        events.append(.response(id, head))
+        events.append(.response(id, head.response.status / 100 == 2 ? head : head.with(soFar())))
     }
 
     /// Returns whether a clock has expired, or when to look again.

@@ -11,15 +11,25 @@ package final class ResponseHead: Sendable {
     package let responseTime: Int64
     /// Bytes of the body that were already there; see `HTTPRequest.resume`.
     package let resumedBytes: Int64
+    /// What was measured of the transfer until then, if the response is not a success: it may be refused, and then nobody
+    /// waits for the end of its transfer.
+    package let soFar: TransferMeasures?
 
     package init(
         response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0,
-        resumedBytes: Int64 = 0
+        resumedBytes: Int64 = 0, soFar: TransferMeasures? = nil
     ) {
         self.response = response
         self.expectedBytes = expectedBytes
         self.requestTime = requestTime
         self.responseTime = responseTime
         self.resumedBytes = resumedBytes
+        self.soFar = soFar
+    }
+
+    func with(_ soFar: TransferMeasures) -> ResponseHead {
+        ResponseHead(
+            response: response, expectedBytes: expectedBytes, requestTime: requestTime, responseTime: responseTime,
+            resumedBytes: resumedBytes, soFar: soFar)
     }
 }

@@ -1,13 +1,13 @@
 internal import CCurl
 
 /// The timings and counts of a transfer so far, as libcurl measured them at the end of each hop.
-struct TransferMeasures {
-    private(set) var timings = TransferTimings()
-    private(set) var metrics = TransferMetrics()
+package struct TransferMeasures: Sendable {
+    package private(set) var timings = TransferTimings()
+    package private(set) var metrics = TransferMetrics()
 
-    init() {}
+    package init() {}
 
-    /// Adds a hop that has ended.
+    /// Adds a hop that has ended, or a copy the one under way.
     /// - Parameters:
     ///   - bodyCount: Bytes of the request's body.
     ///   - wasSent: False if at most a request to a proxy was sent, to lead on to the host.
@@ -24,6 +24,7 @@ struct TransferMeasures {
         metrics.bodyBytes += easy.large(CURLINFO_SIZE_DOWNLOAD_T)
         metrics.connectionsOpened += Int32(clamping: easy.number(CURLINFO_NUM_CONNECTS))
         metrics.remotePort = Int32(clamping: easy.number(CURLINFO_PRIMARY_PORT))
+        metrics.httpVersion = easy.httpVersion
         metrics.remoteAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
     }
 

@@ -57,6 +57,8 @@ package struct TransferMetrics: Sendable, Equatable {
     package var connectionsOpened: Int32 = 0
     package var redirects: Int32 = 0
     package var remotePort: Int32 = 0
+    /// 10, 11, 20 or 30; 0 if there was no response.
+    package var httpVersion: Int32 = 0
     package var remoteAddress = ""
 
     package init() {}
