@@ -3,6 +3,7 @@
 #include "record.h"
 #include "server.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -115,6 +116,31 @@ static void without_a_reader(void)
     exit_too_early();
 }
 
+/* Nor does it wait for a reader. */
+static void with_a_full_pipe(void)
+{
+    int ends[2];
+    CHECK(pipe(ends) == 0 && dup2(ends[1], 2) == 2);
+    CHECK(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
+    while (write(ends[1], "x", 1) == 1) {}
+    CHECK(fcntl(ends[1], F_SETFL, 0) == 0);
+    one_of_two();
+    exit_too_early();
+}
+
+/* A program that closes descriptor 2 finds no line of the log in what gets this number afterwards. */
+static void with_a_connection_in_its_place(void)
+{
+    int ends[2];
+    char byte;
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    CHECK(close(2) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 && ends[0] == 2);
+    fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
+    CHECK_STATUS(r.error, SDD_OK);
+    CHECK(recv(ends[1], &byte, 1, MSG_DONTWAIT) < 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -125,6 +151,8 @@ static const struct {
     { "two_slow_callbacks_with_a_log", two_slow_callbacks_with_a_log },
     { "exit_too_early", exit_too_early },
     { "without_a_reader", without_a_reader },
+    { "with_a_full_pipe", with_a_full_pipe },
+    { "with_a_connection_in_its_place", with_a_connection_in_its_place },
 };
 
 /* ------------------------------------------------------------------------------------- the checks */
@@ -234,6 +262,13 @@ CASE(standard_error_needs_no_reader)
 {
     run("without_a_reader", "debug");
     CHECK_EQUAL(line_count, 0);
+    run("with_a_full_pipe", "debug");
+    CHECK_EQUAL(line_count, 0);
+}
+
+CASE(what_takes_the_place_of_standard_error_gets_no_line)
+{
+    run("with_a_connection_in_its_place", "debug");
 }
 
 int main(int count, char **arguments)

@@ -7,8 +7,12 @@
 #include "raw_replies.h"
 #include "raw_server.h"
 
+/* Names of files in encodings that are older than UTF-8. */
+static const char latin_1[] = "HTTP/1.1 302 Found\r\nLocation: /caf\xe9?\xdf#\xfc\r\nContent-Length: 0\r\n\r\n";
+
 static raw_reply reply_of(int number)
 {
+    if (number == row_count) return (raw_reply){ latin_1, sizeof latin_1 - 1, 0 };
     const struct row *row = &rows[number];
     return (raw_reply){ row->reply, row->size, row->closes };
 }
@@ -144,6 +148,19 @@ CASE(a_picture_in_an_unknown_coding)
     CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
     fetch(NULL, &r, at("/html?header=Content-Encoding:%20x-what"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+}
+
+CASE(bytes_of_a_location_are_those_that_are_asked_for)
+{
+    OWNED_RECORD r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = raw_url("/raw/%d", row_count);
+    request.transfer = &transfer;
+    transfer.redirects = SDD_REDIRECT_REFUSE;
+    fetch_request(NULL, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
+    CHECK(strstr(r.message, "/caf%e9?%df#%fc") != NULL);
 }
 
 int main(void)

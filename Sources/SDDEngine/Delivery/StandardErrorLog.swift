@@ -7,6 +7,7 @@ package enum StandardErrorLog {
     /// The level, read when the first downloader is made.
     package static let level: LogLevel = {
         guard let value = environmentVariable("SDD_LOG"), !value.isEmpty else { return .none }
+        StandardError.note()
         let (level, complaint) = reading(value)
         if let complaint { put(complaint) }
         return level
@@ -42,7 +43,7 @@ package enum StandardErrorLog {
         return String(decoding: url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
     }
 
-    private static func put(_ text: String) { writeToStandardError(line(text, process: processNumber())) }
+    private static func put(_ text: String) { StandardError.write(line(text, process: processNumber())) }
 
     /// Makes a line that fits in one atomic write to a pipe and has no control characters for a terminal.
     static func line(_ text: String, process: Int32) -> [UInt8] {

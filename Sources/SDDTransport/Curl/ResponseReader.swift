@@ -187,11 +187,14 @@ extension ResponseReader {
         guard status != 101 || terms.asksForUpgrade else { return refused(.switchedProtocols(host: host)) }
         // Another response follows an interim one.
         guard status / 100 != 1 else { return true }
-        // RFC 9110 §15.3.7: a request for the whole body would mistake the part for it.
-        guard status != 206 || terms.asksForPart else { return refused(.unaskedPart(host: host)) }
         let response = Response(
             status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields,
             isOfUnknownCaller: isOfUnknownCaller)
+        // RFC 9110 §15.3.7: a request for the whole body would mistake the part for it.
+        if status == 206, !terms.asksForPart {
+            head = newHead(response, expectedBytes: 0)
+            return refused(.unaskedPart(host: host))
+        }
         switch judge(response) {
         case .joins(let total): return join(response, total: total)
         case .startsOver:

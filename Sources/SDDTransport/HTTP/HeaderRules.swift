@@ -1,3 +1,4 @@
+internal import Glibc
 import SDDBase
 
 /// A violation of RFC 9112 in the header of a response that libcurl 7.88 accepts.
@@ -44,11 +45,22 @@ enum HeaderRules {
         elements(of: "Content-Encoding", fields, keepsEmpty: false).filter { $0 != "identity" && $0 != "none" }
     }
 
-    /// Returns the target of a redirect; `nil` if it has none.
+    /// Returns the target of a redirect; `nil` if it has none. If its bytes are not UTF-8, those above ASCII are
+    /// percent-encoded as they are: the server has a name in an older encoding.
     static func location(_ fields: ResponseFields) throws(Violation) -> String? {
-        let values = fields.values(of: "Location").filter { !$0.isEmpty }
+        let values = withExtendedLifetime(fields) {
+            fields.all.filter { strcasecmp($0.name, "Location") == 0 && $0.value.pointee != 0 }
+                .map { String(validatingCString: $0.value) ?? encoded($0.value) }
+        }
         guard values.allSatisfy({ $0 == values[0] }) else { throw Violation(fault: .locations) }
         return values.first
+    }
+
+    private static func encoded(_ text: ResponseFields.Text) -> String {
+        let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
+        return bytes.reduce(into: "") { all, byte in
+            all += byte < 0x80 ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16)
+        }
     }
 
     struct Violation: Error { let fault: HeaderFault }
