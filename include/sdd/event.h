@@ -157,8 +157,10 @@ typedef struct sdd_statistics {
     int64_t requests_cancelled;
     int64_t transfers_started;
     int64_t transfers_succeeded; /* transfers whose body arrived whole, whatever became of it */
+    /* This and the bytes below, as in sdd_metrics: of transfers that ended by themselves, or whose
+       response was refused for its status; nothing of those that were cancelled or out of time. */
     int64_t connections_opened;
-    int64_t request_bytes; /* bytes of transfers that were not stopped, as in sdd_metrics */
+    int64_t request_bytes;
     int64_t response_header_bytes;
     int64_t response_body_bytes;
     int64_t body_bytes;

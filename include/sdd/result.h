@@ -154,7 +154,8 @@ typedef struct sdd_metrics {
     int32_t connection_reused; /* 1: the response came without a new connection */
     int32_t redirects;         /* redirects that were followed */
     /* Transfers started for this request, see sdd_transfer_options.max_attempts. All other fields
-       describe the last of them. */
+       describe the last of them. That a GET is sent once more because its reused connection had
+       been closed (RFC 9112 section 9.3.1) is a part of its transfer. */
     int32_t attempts;
     /* 1, without a failure: nothing proves that the body is complete. The response announced no
        length, and its body ended with the HTTP/1 connection (RFC 9112 section 8) or came over

@@ -50,7 +50,7 @@ class Metrics:
     remote_port: int
     """The port of the server or proxy; 0 if there was no connection."""
     http_version: int
-    """10, 11, 20 or 30; 0 if there was no response."""
+    """10, 11, 20 or 30: of the last response, also of one that confirms what a cache has; 0 if there was none."""
     connection_reused: bool
     """Whether no new connection was made."""
     redirects: int
