@@ -93,7 +93,7 @@ static sdd_downloader *evil_downloader(void)
     config_groups groups;
     sdd_downloader_config config = isolated(&groups);
     groups.limits.decode_time_ms = 100;
-    groups.limits.decode_time_ms_per_mib = 1;
+    groups.limits.decode_time_ms_per_mib = SDD_NO_LIMIT;
     config.decode_threads = 1;
     return make_downloader(&config);
 }

@@ -325,7 +325,8 @@ typedef struct sdd_limits {
     /* Processor time for one picture, and again for its frames: for all that are preloaded, or for
        one that is requested; default 5000; SDD_NO_LIMIT: none. */
     int64_t decode_time_ms;
-    int64_t decode_time_ms_per_mib; /* more time for each MiB of its body; default 1000 */
+    /* more time for each MiB of its body; default 1000; SDD_NO_LIMIT: none is added */
+    int64_t decode_time_ms_per_mib;
     /* Memory for one picture while it is decoded, for its pixels and the decoder's own data, as
        estimated from its header; default 1 GiB; SDD_NO_LIMIT: none. For the limit on all pictures
        together see sdd_process_set_decode_memory_limit(). */

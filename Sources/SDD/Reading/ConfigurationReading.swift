@@ -122,8 +122,8 @@ private func readCallbacks(_ options: sdd_callback_options, _ made: inout Downlo
 
 private func readDecodeLimits(_ limits: sdd_limits, _ made: inout DownloaderConfiguration) throws(Refusal) {
     made.decodeLimits.milliseconds = try orNone(limits.decode_time_ms, "sdd_limits.decode_time_ms", default: 5000)
-    made.decodeLimits.millisecondsPerMiB = try number(
-        limits.decode_time_ms_per_mib, "sdd_limits.decode_time_ms_per_mib", default: 1000, most: longestLimit)
+    made.decodeLimits.millisecondsPerMiB = try orNone(
+        limits.decode_time_ms_per_mib, "sdd_limits.decode_time_ms_per_mib", default: 1000)
     made.decodeLimits.maxBytes = Int(
         try orNone(limits.max_decode_bytes, "sdd_limits.max_decode_bytes", default: 1 << 30))
     made.decodeLimits.maxRatio = Int(

@@ -38,6 +38,16 @@ impl Limits {
 
     /// Limits the processor time for one picture, and the time added for each MiB of its body; 5 seconds and 1 second
     /// by default. `None`: no limit, and no added time.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let limits = sdd::Limits::new().decode_time(Some(Duration::from_secs(1)), None);
+    /// # let _ = sdd::Downloader::builder().limits(limits).build()?;
+    /// # let endless = sdd::Limits::new().decode_time(None, None);
+    /// # let _ = sdd::Downloader::builder().limits(endless).build()?;
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     pub fn decode_time(mut self, time: Option<Duration>, per_mib: Option<Duration>) -> Self {
         self.plain.c.decode_time_ms = milliseconds_or_none(time);
         self.plain.c.decode_time_ms_per_mib = milliseconds_or_none(per_mib);
