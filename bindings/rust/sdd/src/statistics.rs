@@ -3,13 +3,23 @@
 use crate::error::check;
 use crate::{sys, Cache, Downloader, Error};
 
+/// The type of a number: `i64` unless it is named.
+macro_rules! type_of_count {
+    () => {
+        i64
+    };
+    ($type:ty) => {
+        $type
+    };
+}
+
 /// Declares a struct of counts, which a C struct has under the same names.
 macro_rules! counts {
-    ($(#[$doc:meta])* $name:ident from $struct:ident { $($(#[$field_doc:meta])* $field:ident,)* }) => {
+    ($(#[$doc:meta])* $name:ident from $struct:ident { $($(#[$field_doc:meta])* $field:ident $(: $type:ty)?,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
-        pub struct $name { $($(#[$field_doc])* pub $field: i64,)* }
+        pub struct $name { $($(#[$field_doc])* pub $field: type_of_count!($($type)?),)* }
 
         impl $name {
             fn read(counts: &sys::$struct) -> Self {
@@ -141,6 +151,8 @@ counts! {
         writes_dropped,
         /// Now: bytes of entries that wait to be written.
         queued_bytes,
+        /// The `errno` of the last system call that failed; 0: none.
+        last_error: i32,
     }
 }
 

@@ -242,3 +242,17 @@ fn pixels_of_the_application() {
     assert_eq!(error.detail(), sys::SDD_DETAIL_IMAGE_NO_MEMORY);
     assert!(matches!(error, Error::System(_)));
 }
+
+#[test]
+fn statistics_tell_the_last_error() {
+    let directory = directory("last-error");
+    let cache = Cache::builder().directory(&directory).build().unwrap();
+    assert_eq!(cache.statistics().unwrap().last_error, 0);
+    std::fs::remove_dir_all(&directory).unwrap();
+    std::fs::write(&directory, "a file in its place").unwrap();
+    assert!(cache.store(&CacheItem::new("key").bytes(&Bytes::new(b"bytes").unwrap())).is_err());
+    let statistics = cache.statistics().unwrap();
+    assert!(statistics.errors > 0 && statistics.last_error > 0, "{statistics:?}");
+    drop(cache);
+    std::fs::remove_file(directory).unwrap();
+}
