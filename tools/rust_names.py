@@ -54,7 +54,9 @@ DOCS = {
         "max_body_bytes": "Limits the size of the body, in place of the downloader's limit, which 0 leaves.",
         "max_redirects": "Limits the number of redirects; 0: as the downloader does. `redirects` has none followed.",
         "redirects": "Says what becomes of redirects.",
-        "max_attempts": "Sets the number of transfers for one request, at most 1000; 0: as the downloader does.",
+        "max_attempts": (
+            "Sets the number of transfers for one request, at most 1000; 0: as the downloader does, for a load at least 2."
+        ),
         "ca_file": "Trusts the certificates in a PEM file, in place of the downloader's.",
         "queue_timeout_ms": "Limits the time from submitting to the start of the transfer; `None`: no limit.",
         "connect_timeout_ms": "Limits the time for name lookup, connect and TLS; `None`: no limit.",

@@ -358,7 +358,9 @@ typedef struct sdd_limits {
  */
 typedef struct sdd_retry_options {
     size_t struct_size;
-    int32_t max_attempts; /* transfers for one request, first one included; default 1, max. 1000 */
+    /* Transfers for one request, first one included; default 1, max. 1000. A load has at least 2,
+       unless its own max_attempts says otherwise. */
+    int32_t max_attempts;
     /* Retries available for each host and port; each retry uses one up, and every five successful
        transfers restore one; default 10; SDD_NO_LIMIT: none. */
     int32_t budget;

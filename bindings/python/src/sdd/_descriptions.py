@@ -220,7 +220,8 @@ max_decode_ratio: A picture that takes more than 128 MiB while it is decoded mus
     coder (extend.h) takes a quarter counts, or the pixels made from it if they are more.
 """,
     "RetryOptions": """\
-max_attempts: Transfers for one request, first one included; default 1, max. 1000.
+max_attempts: Transfers for one request, first one included; default 1, max. 1000. A load has at
+    least 2, unless its own max_attempts says otherwise.
 retry_budget: Retries available for each host and port; each retry uses one up, and every five
     successful transfers restore one; default 10; -1: none.
 retry_delay: Delay before the second transfer; it doubles before each further one, and is shortened

@@ -381,7 +381,8 @@ class RetryOptions(TypedDict, total=False):
     """Retries of a downloader: sdd_retry_options."""
 
     max_attempts: int
-    """Transfers for one request, first one included; default 1, max. 1000."""
+    """Transfers for one request, first one included; default 1, max. 1000. A load has at least 2, unless its own
+    max_attempts says otherwise."""
     retry_budget: int
     """Retries available for each host and port; each retry uses one up, and every five successful transfers restore
     one; default 10; -1: none."""

@@ -105,7 +105,8 @@ impl DownloaderBuilder {
         self
     }
 
-    /// Sets the number of transfers for one request, the first included; the default is 1.
+    /// Sets the number of transfers for one request, the first included; the default is 1. A load has at least
+    /// 2, also with 1 here, unless it has a [`max_attempts`](crate::LoadRequest::max_attempts) of its own.
     pub fn retries(mut self, max_attempts: u32) -> Self {
         self.retry.max_attempts = clamped_i32(max_attempts);
         self

@@ -73,7 +73,7 @@ macro_rules! plain_transfer_setters {
             self
         }
 
-        /// Sets the number of transfers for one request, at most 1000; 0: as the downloader does.
+        /// Sets the number of transfers for one request, at most 1000; 0: as the downloader does, for a load at least 2.
         pub fn max_attempts(mut self, count: u32) -> Self {
             self$(.$transfer)?.plain.c.max_attempts = $crate::numbers::clamped_i32(count);
             self
