@@ -6,6 +6,8 @@
 #include "misbehaving_coder.h"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 /* ------------------------------------------------------------------------------------------- files */
@@ -215,15 +217,43 @@ static void helpers_find_the_libraries_of_the_application(void)
     CHECK_EQUAL(run_again("/", object_path("needed"), "environment"), 0);
 }
 
+/* Mode "devices": there is no /dev/null, for which the message must not blame the program. */
+static int be_without_devices(void)
+{
+    OWNED_RECORD r = RECORD_INIT;
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 77;
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return 77;
+    if (mount("none", "/dev", "tmpfs", 0, NULL) != 0) return 77;
+    sdd_downloader *downloader = isolated_downloader(1);
+    fetch(downloader, &r, ONE_PIXEL, 0);
+    check_not_started(&r, ENOENT);
+    if (!getenv("SDD_TEST_VALGRIND")) CHECK(strstr(r.message, "/dev/null") != NULL);
+    destroy(downloader);
+    return 0;
+}
+
+static void a_missing_device_is_named(void)
+{
+    int status = run_again("/", object_path("../lib"), "devices");
+    if (status != 0 && status != 77) FAIL("status %d", status);
+}
+
+static int play(const char *mode)
+{
+    if (strcmp(mode, "relative") == 0) return be_somewhere_else();
+    return strcmp(mode, "devices") == 0 ? be_without_devices() : use_what_is_needed();
+}
+
 int main(int count, char **arguments)
 {
     start_watchdog();
-    if (count > 1) return strcmp(arguments[1], "relative") == 0 ? be_somewhere_else() : use_what_is_needed();
+    if (count > 1) return play(arguments[1]);
     RUN(no_descriptors);
     RUN(a_program_that_is_away);
     RUN(loads_without_a_program);
     RUN(a_coder_that_is_away);
     RUN(a_hostile_folder_decodes_nothing);
+    RUN(a_missing_device_is_named);
 #ifdef __SANITIZE_ADDRESS__
     /* The decoder's program needs the sanitizer's runtime, which must be loaded before anything else. */
     (void)helpers_find_the_libraries_of_the_application;

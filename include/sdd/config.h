@@ -89,8 +89,11 @@ SDD_ENUM(sdd_address_policy) {
  *   SDD_DECODE_IN_PROCESS, and without a downloader; calls without one start a process for each
  *   picture. A picture that needs a process which cannot be had fails with
  *   SDD_DETAIL_RESOURCES_DECODER.
- * - The library starts them with posix_spawn(3). SIGCHLD is sent when one ends; an application that
- *   waits for any child may be given one that it does not know.
+ * - The library starts them with posix_spawn(3), and with /dev/null for standard error, which must
+ *   be there. SIGCHLD is sent when one ends; an application that waits for any child may be given
+ *   one that it does not know. A process that replaces itself (execve(2)) keeps its decoders as
+ *   children that have ended, and whose end the new program must wait for: destroy downloaders
+ *   first.
  * - The program is "sdd/sdd-decoder" or "sdd-decoder" in the directory from which libsdd.so.0 was
  *   loaded, or what the environment variable SDD_DECODER names by an absolute path, which is
  *   ignored in a program that gains privileges (secure_getenv(3)). If there is none,

@@ -59,7 +59,9 @@ final class Helper: @unchecked Sendable {
         var limits = sddhelper_limits(memory: program.memory, pixels: program.pixels, seconds: program.seconds)
         let error = sddhelper_start(program.path, program.library, &limits, object, &process)
         guard error == 0, let process else {
-            let reason = "\(program.path) could not be started: \(String(cString: strerror(error)))"
+            // The start opens it for the helper's standard error, and says only that something did not work.
+            let place = access("/dev/null", W_OK) == 0 ? "" : "/dev/null: "
+            let reason = "\(program.path) could not be started: \(place)\(String(cString: strerror(error)))"
             throw CoderError(.noDecoder, reason, systemError: error)
         }
         let helper = Helper(process, program, object)
