@@ -77,6 +77,9 @@
  *            with no lock of the library held: on one long-lived thread of the downloader
  *            (SDD_DELIVERY_THREAD), or inside sdd_downloader_dispatch(), sdd_downloader_wait(),
  *            sdd_downloader_idle_wait() and sdd_downloader_destroy() (SDD_DELIVERY_APPLICATION).
+ *            A thread that calls the library needs a stack of 128 KiB, and of 256 KiB if it decodes
+ *            or encodes itself with coders (sdd_image_decode(), sdd_image_encode()), beside what
+ *            its callbacks take.
  * Callbacks  must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
  *            could clean up. With SDD_NOEXCEPT_CALLBACKS their types are noexcept.
  * Strings    are UTF-8 and end with NUL. The library copies strings that it is given before the
@@ -119,6 +122,10 @@
  *            the TLS library. A fork in the constructor of a shared object (dlopen(3)) waits for at
  *            most two seconds for a thread that is loading a coder or initializing libcurl: if that
  *            has not ended then, the child is without that coder, or must not create a downloader.
+ * exec       All descriptors of the library are close-on-exec; two of libcurl before 8.8.0 for each
+ *            network thread, and for each name that is being looked up, are not. A process that
+ *            replaces itself (execve(2)) destroys its downloaders first, or closes what is above 2,
+ *            by close_range(3, ~0U, 0); otherwise they stay open in it.
  * exit       A process may exit at any time: running requests are dropped, without their callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
  *            if its callbacks matter. Caches write what they have still to write, as in
