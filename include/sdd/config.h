@@ -142,6 +142,8 @@ typedef int32_t sdd_tls_version;
 
 SDD_ENUM(sdd_tls_version) {
     SDD_TLS_DEFAULT = 0, /* 1.2 */
+    /* With OpenSSL 3 no server is reached by 1.0 or 1.1, unless the system's openssl.cnf lowers the
+       security level to 0: its usual levels refuse the signatures of these versions. */
     SDD_TLS_1_0 = 10,
     SDD_TLS_1_1 = 11,
     SDD_TLS_1_2 = 12,
