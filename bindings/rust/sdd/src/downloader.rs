@@ -381,7 +381,8 @@ impl Downloader {
         // SAFETY: as above
     }
 
-    /// Accepts no more requests, and lets those under way end; with `cancel` they end at once.
+    /// Accepts no more requests, and lets those under way end; with `cancel` they end at once. The asynchronous calls
+    /// that use this downloader, such as [`Image::encode_async`](crate::Image::encode_async), are refused too.
     pub fn close(&self, cancel: bool) -> Result<(), Error> {
         let mode = if cancel { sys::SDD_CLOSE_CANCEL } else { sys::SDD_CLOSE_DRAIN };
         check(unsafe { sys::sdd_downloader_close(self.raw(), mode) }) // SAFETY: as above

@@ -167,7 +167,7 @@ impl Image {
         }
     }
 
-    /// Encodes the pixels on a decode thread of a downloader.
+    /// Encodes the pixels on a decode thread of a downloader, which must not be closed.
     ///
     /// ```
     /// # use sdd::{Downloader, Image, PixelFormat};
