@@ -95,7 +95,7 @@ SDD_BEGIN_DECLS
 #define SDD_VERSION_STRING "0.4.0"
 
 /**
- * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 3000 for
+ * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 4000 for
  * 0.4.0. The SDD_VERSION_ macros are the version of the header.
  * Thread: any.
  */

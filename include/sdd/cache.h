@@ -48,11 +48,12 @@ SDD_BEGIN_DECLS
  * consists of the headers Authorization, Cookie, Host and Proxy-Authorization, a credential, user
  * and password in the URL or in sdd_network_options.proxy, cookies of the downloader for the URL's
  * host, unverified certificates and a ca_file of the request. What a downloader's configuration
- * trusts is not part of it (ca_file, ca_path, resolve, unix_socket_path, public_addresses_only):
- * downloaders that trust more or less than others need a cache of their own. The server names
- * further differences in Vary (RFC 9110 section 12.5.5). A response to cookies that were set while
- * the request was running is not stored. No file contains such a secret: it contains keyed hashes
- * instead, made with 32 random bytes in the file `key` of the directory, mode 0600.
+ * trusts is not part of it (ca_file, ca_path, resolve, unix_socket_path, address_policy):
+ * downloaders that trust more or less than others need a cache of their own. A token or cookie that
+ * changes is another identity each time: what was stored for the last one is not found. The server
+ * names further differences in Vary (RFC 9110 section 12.5.5). A response to cookies that were set
+ * while the request was running is not stored. No file contains such a secret: it contains keyed
+ * hashes instead, made with 32 random bytes in the file `key` of the directory, mode 0600.
  *
  * THE HTTP CACHE is used by downloaders with sdd_downloader_config.http_cache and by requests with
  * SDD_OPTION_USE_HTTP_CACHE. GET requests are answered from the disk of the downloader's cache, and

@@ -5,7 +5,7 @@ package import SDDCoders
 /// they are made never changes. Pure functions, callable from any thread.
 ///
 /// The key of a derived image is the original's key with a description inserted before the extension,
-/// "photo-Thumbnail({200.000000, 100.000000},1).jpg", as in SDWebImage.
+/// "photo-Thumbnail({200.000000, 100.000000},1).jpg", as in SDWebImage, but for its `%7B` and `%7D`.
 package enum CacheKeys {
     /// Returns the key of a URL, without its user and password: requests with credentials are kept apart by a mark of
     /// their own (`ImageCache.mark`). Braces, which a URL should not contain (RFC 3986 §2), are escaped, so that no URL
