@@ -3,6 +3,7 @@
     /pic/ANYTHING/FILE          a file of the folder; ANYTHING makes URLs different
     /gate/NAME/ANYTHING/FILE    the same, after /open/NAME
     /tag/VALUE/FILE             the same, with X-Robots-Tag: VALUE
+    /once/ANYTHING/FILE         the same, but 503 the first time
     other paths                 404 with a page of HTML
     /open/NAME, /wait/NAME      orders: opens a gate; waits until somebody stands before it
     /log                        JSON: how often each URL was asked for, and most requests at a time of each host
@@ -38,16 +39,17 @@ class Crowd(Handler):
         host = self.headers["Host"]
         with changed:
             requests[f"http://{host}{self.path}"] += 1
+            is_first = requests[f"http://{host}{self.path}"] == 1
             running[host] += 1
             most[host] = max(most[host], running[host])
-        self.answer(word, rest)
+        self.answer(word, rest, is_first)
 
     def answered(self) -> None:
         """Called before the response is sent: the client may begin the next request as soon as it has it."""
         with changed:
             running[self.headers["Host"]] -= 1
 
-    def answer(self, word: str, rest: str) -> None:
+    def answer(self, word: str, rest: str, is_first: bool) -> None:
         fields: dict[str, str] = {}
         body, kind, status = b"<html>no picture</html>", "text/html", 404
         if word == "gate":
@@ -59,7 +61,9 @@ class Crowd(Handler):
         elif word == "tag":
             fields["X-Robots-Tag"] = unquote(rest.partition("/")[0])
         file = folder / rest.rpartition("/")[2].partition("?")[0]
-        if word in ("pic", "gate", "tag") and file.exists():
+        if word == "once" and is_first:
+            status = 503
+        elif word in ("pic", "gate", "tag", "once") and file.exists():
             body, kind, status = file.read_bytes(), TYPES.get(file.suffix, "text/html"), 200
         self.answered()
         self.reply(status, body, kind, **fields)

@@ -67,7 +67,7 @@ def one(crowd: Crowd, folder: Path, path: str, **given: Any) -> dict[str, Any]:
 
 COLUMNS = ["number", "caption", "url", "key", "status", "error_message", "width", "height", "original_width",
            "original_height", "exif", "sha256"]  # fmt: skip
-ERROR_COLUMNS = ["error_class", "error_code", "error_detail", "http_status"]
+ERROR_COLUMNS = ["error_class", "error_code", "error_detail", "http_status", "attempts"]
 STATS = ["count", "successes", "failed_to_download", "failed_to_resize", "duration", "start_time", "end_time",
          "status_dict"]  # fmt: skip
 
@@ -239,6 +239,20 @@ def test_failures_by_kind(crowd: Crowd, tmp_path: Path) -> None:
     assert "404" in str(report) and "2 of 11 URLs" in str(report)
     (row,) = [row for row in rows_of(tmp_path / "out") if row["url"] == "no url"]
     assert row["error_class"] == "RequestError" and row["error_message"] and row["error_detail"]
+
+
+def test_each_url_has_its_retries(crowd: Crowd, tmp_path: Path) -> None:
+    """Also where more URLs of a host fail than the budget of a downloader has retries."""
+    urls = [crowd.url(f"once/{number}/a.jpg") for number in range(30)]
+    own: dict[str, Any] = {**crowd.downloader, "retry_delay": 0.01}
+    run(options_for(crowd, tmp_path, urls, retries=1, downloader=own))
+    rows = rows_of(tmp_path / "out")
+    assert [(row["status"], row["attempts"]) for row in rows] == [("success", 2)] * 30
+    urls = [crowd.url(f"once/limited/{number}/a.jpg") for number in range(30)]
+    (tmp_path / "limited").mkdir()
+    run(options_for(crowd, tmp_path / "limited", urls, retries=1, downloader={**own, "retry_budget": 3}))
+    attempts = [row["attempts"] for row in rows_of(tmp_path / "limited" / "out")]
+    assert attempts.count(2) < 15 and set(attempts) == {1, 2}
 
 
 def test_pictures_that_options_refuse(crowd: Crowd, tmp_path: Path) -> None:

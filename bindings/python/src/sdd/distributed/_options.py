@@ -39,7 +39,7 @@ _NUMBERS = {"timeout": 0.0, "max_image_area": 0.0, "max_aspect_ratio": 0.0, "min
 _SWITCHES = ("resize_only_if_bigger", "skip_reencode", "disable_all_reencoding", "extract_exif", "keep_orientation",
              "lenient", "error_columns")  # fmt: skip
 _RESERVED = ("url", "key", "status", "error_message", "width", "height", "original_width", "original_height", "exif",
-             "jpg", "png", "error_class", "error_code", "error_detail", "http_status")  # fmt: skip
+             "jpg", "png", "error_class", "error_code", "error_detail", "http_status", "attempts")  # fmt: skip
 _AREA = ("url_list", "input_format", "url_col", "caption_col", "save_additional_columns", "verify_hash",
          "number_sample_per_shard", "oom_shard_count", "lanes", "host_lanes")  # fmt: skip
 _FORM = ("image_size", "resize_mode", "resize_only_if_bigger", "encode_quality", "encode_format", "skip_reencode",
@@ -105,7 +105,8 @@ class JobOptions:
     timeout: float = 10
     """Seconds without progress: to connect, to the first byte, and from one byte to the next."""
     retries: int = 0
-    """Further attempts at a URL, after failures that may pass."""
+    """Further attempts at each URL, after failures that may pass. The budget of `sdd.Downloader` for each host, 10
+    retries, does not limit them, unless `downloader` has a "retry_budget"."""
     extract_exif: bool = True
     """Whether there is a column exif."""
     compute_hash: str | None = "sha256"
@@ -146,7 +147,7 @@ class JobOptions:
     lenient: bool = False
     """Whether the valid part of a damaged picture counts as a picture."""
     error_columns: bool = True
-    """Whether the Parquet files have the columns error_class, error_code, error_detail and http_status."""
+    """Whether the Parquet files have the columns error_class, error_code, error_detail, http_status and attempts."""
     downloader: Mapping[str, Any] = field(default_factory=dict)
     """Further options of `sdd.Downloader`, such as {"total_timeout": 60}."""
 
@@ -228,6 +229,8 @@ class JobOptions:
             "first_byte_timeout": self.timeout, "download_timeout": self.timeout, "max_attempts": self.retries + 1,
             "max_body_bytes": self.max_body_bytes, "decode_threads": 1,
         }  # fmt: skip
+        if self.retries:  # of each URL, however many URLs of its host fail
+            made["retry_budget"] = -1
         made.update(self.downloader)
         made["headers"] = {"User-Agent": agent, **(self.downloader.get("headers") or {})}
         return made  # type: ignore[return-value]

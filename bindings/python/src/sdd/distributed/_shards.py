@@ -194,7 +194,7 @@ class ShardWriter:
 
     # ---- rows
 
-    def succeed(self, row: int, picture: Picture, body_bytes: int) -> bool:
+    def succeed(self, row: int, picture: Picture, body_bytes: int, attempts: int) -> bool:
         """Keeps a picture. True: the shard is complete, and `commit()` is due."""
         options, made = self._options, self._metadata(row)
         made.update(status="success", error_message=None, width=picture.width, height=picture.height,
@@ -212,14 +212,15 @@ class ShardWriter:
         elif options.output_format == "parquet":
             made[options.encode_format] = bytes(picture.data)
         self._bytes += body_bytes
+        made["attempts"] = attempts  # in the column alone, as what else img2dataset does not have
         return self._end(row, made)
 
-    def fail(self, row: int, failure: Failure) -> bool:
+    def fail(self, row: int, failure: Failure, attempts: int) -> bool:
         """Records a row without a picture. True: the shard is complete, and `commit()` is due."""
         made = self._metadata(row)
         made.update(status=failure.status, error_message=failure.message, error_class=failure.error_class,
                     error_code=failure.error_code, error_detail=failure.error_detail or None,
-                    http_status=failure.http_status or None)  # fmt: skip
+                    http_status=failure.http_status or None, attempts=attempts)  # fmt: skip
         self._failures.add(failure, str(self.urls[row]))
         return self._end(row, made)
 
@@ -244,7 +245,7 @@ class ShardWriter:
             fields.append((options.encode_format, pa.binary()))
         if options.error_columns:
             fields += [(name, pa.string()) for name in ("error_class", "error_code", "error_detail")]
-            fields.append(("http_status", pa.int32()))
+            fields += [(name, pa.int32()) for name in ("http_status", "attempts")]
         return pa.schema(fields)
 
     def commit(self) -> ShardReport:

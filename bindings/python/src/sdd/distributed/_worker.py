@@ -123,7 +123,7 @@ class _Lane:
                     self._current = None
                 url = shard.urls[row]
                 if url is None or not fits_c(url):
-                    self._fail(shard, row, _NO_URL)
+                    self._fail(shard, row, _NO_URL, 0)
                     continue
             self._given[index] = shard, row
             index += 1
@@ -167,17 +167,17 @@ class _Lane:
         except Exception as error:
             failure = failure_of(error, status, item.http_status)
             with self._write:
-                self._fail(shard, row, failure)
+                self._fail(shard, row, failure, item.metrics.attempts)
         else:
             with self._write:
                 if self._tally:
                     self._tally.count_row(body_bytes=len(body))
-                self._end(shard, shard.succeed(row, picture, len(body)))
+                self._end(shard, shard.succeed(row, picture, len(body), item.metrics.attempts))
 
-    def _fail(self, shard: ShardWriter, row: int, failure: Failure) -> None:
+    def _fail(self, shard: ShardWriter, row: int, failure: Failure, attempts: int) -> None:
         if self._tally:
             self._tally.count_row(is_failed=True)
-        self._end(shard, shard.fail(row, failure))
+        self._end(shard, shard.fail(row, failure, attempts))
 
     def _end(self, shard: ShardWriter, is_complete: bool) -> None:
         if is_complete:
