@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from .._constants import Detail, Status
-from .._errors import ClosedError, Error, ForkedError, RequestCancelled
+from .._errors import ClosedError, Error, ForkedError, RequestCancelled, ResourceError
 
 FailureStatus = Literal["failed_to_download", "failed_to_resize"]
+
+
+_OF_THE_URL = (Status.FILE_NOT_READABLE, Status.BAD_IMAGE_DATA)
+"""What a ResourceError has that another URL need not meet: a file: URL, and a picture too large for the memory."""
 
 
 class Failure(NamedTuple):
@@ -42,12 +46,14 @@ class Rejected(Exception):
 def failure_of(error: Exception, status: FailureStatus, http_status: int = 0) -> Failure:
     """The failure for an error of the library or of an option.
 
-    Raises other exceptions, and those of a downloader that was closed, as at the end of the interpreter: the row has
-    not failed then, but the worker.
+    Raises other exceptions, those of a downloader that was closed, as at the end of the interpreter, and those of this
+    machine, as without descriptors: the row has not failed then, but the worker.
     """
     if isinstance(error, Rejected):
         return Failure(error.status, "Rejected", error.code, "", http_status, str(error))
     if not isinstance(error, Error) or isinstance(error, (ClosedError, ForkedError, RequestCancelled)):
+        raise error
+    if isinstance(error, ResourceError) and error.status not in _OF_THE_URL:
         raise error
     return Failure(status, type(error).__name__, _name(Status, error.status), _name(Detail, error.detail),
                    error.http_status or http_status, str(error))  # fmt: skip
