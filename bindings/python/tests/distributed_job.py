@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 import tarfile
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 from conftest import LIMIT, TESTS, gradient
 
 import sdd
-from sdd.distributed import JobOptions
+from sdd.distributed import JobOptions, ShardReport, ShardWorker, make_plan
 
 HOSTS = 8
 
@@ -105,3 +106,25 @@ def check_complete(folder: Path, urls: list[str]) -> None:
     assert pictures == {row["key"] for row in rows if row["status"] == "success"}
     names = [path.name for path in folder.iterdir()]
     assert not [name for name in names if ".tmp-" in name], names
+
+
+def run(options: JobOptions) -> list[ShardReport]:
+    """All lanes in this process."""
+    worker = pickle.loads(pickle.dumps(ShardWorker(options)))
+    return [report for lane in make_plan(options).lanes for report in worker(lane)]
+
+
+def one(crowd: Crowd, folder: Path, path: str, **given: Any) -> dict[str, Any]:
+    """The row of a job with one URL, with the picture under "picture"."""
+    options = options_for(crowd, folder, [crowd.url(path)], **given)
+    run(options)
+    out = Path(options.output_folder)
+    (row,) = rows_of(out)
+    picture = samples_of(out / "00000.tar").get(f"{row['key']}.{options.encode_format}")
+    return {**row, "picture": picture}
+
+
+def mixed_urls(crowd: Crowd, count: int = 25) -> list[str]:
+    """Pictures, and each fifth URL is none."""
+    return [crowd.url(f"{'none' if number % 5 == 4 else 'pic'}/{number}/a.jpg", number % HOSTS)
+            for number in range(count)]  # fmt: skip

@@ -24,12 +24,21 @@ import sdd
 pytest.importorskip("pyarrow")
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
-from distributed_job import HOSTS, Crowd, check_complete, options_for, rows_of, samples_of  # noqa: E402
+from distributed_job import (  # noqa: E402
+    HOSTS,
+    Crowd,
+    check_complete,
+    mixed_urls,
+    one,
+    options_for,
+    rows_of,
+    run,
+    samples_of,
+)
 
 from sdd.distributed import (  # noqa: E402
     JobOptions,
     LaneFailed,
-    ShardReport,
     ShardWorker,
     download,
     make_plan,
@@ -47,22 +56,6 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
     crowd.stop()
 
 
-def run(options: JobOptions) -> list[ShardReport]:
-    """All lanes in this process."""
-    worker = pickle.loads(pickle.dumps(ShardWorker(options)))
-    return [report for lane in make_plan(options).lanes for report in worker(lane)]
-
-
-def one(crowd: Crowd, folder: Path, path: str, **given: Any) -> dict[str, Any]:
-    """The row of a job with one URL, with the picture under "picture"."""
-    options = options_for(crowd, folder, [crowd.url(path)], **given)
-    run(options)
-    out = Path(options.output_folder)
-    (row,) = rows_of(out)
-    picture = samples_of(out / "00000.tar").get(f"{row['key']}.{options.encode_format}")
-    return {**row, "picture": picture}
-
-
 # ---- the layout, as img2dataset 1.47 writes it
 
 COLUMNS = ["number", "caption", "url", "key", "status", "error_message", "width", "height", "original_width",
@@ -70,12 +63,6 @@ COLUMNS = ["number", "caption", "url", "key", "status", "error_message", "width"
 ERROR_COLUMNS = ["error_class", "error_code", "error_detail", "http_status", "attempts"]
 STATS = ["count", "successes", "failed_to_download", "failed_to_resize", "duration", "start_time", "end_time",
          "status_dict"]  # fmt: skip
-
-
-def mixed_urls(crowd: Crowd, count: int = 25) -> list[str]:
-    """Pictures, and each fifth URL is none."""
-    return [crowd.url(f"{'none' if number % 5 == 4 else 'pic'}/{number}/a.jpg", number % HOSTS)
-            for number in range(count)]  # fmt: skip
 
 
 def test_webdataset(crowd: Crowd, tmp_path: Path) -> None:
@@ -186,6 +173,26 @@ def test_bytes_pass_through(crowd: Crowd, tmp_path: Path, file: str) -> None:
     assert row["width"] == {"a.jpg": 64, "b.png": 40, "page.html": None}[file]
 
 
+@pytest.mark.parametrize(("file", "kind"), [("a.webp", "webp"), ("a.gif", "gif")])
+def test_what_coders_decode(crowd: Crowd, tmp_path: Path, file: str, kind: Any) -> None:
+    try:
+        picture = sdd.Image.decode((crowd.folder / "a.jpg").read_bytes())
+        body = sdd.Image.animation([picture] * 2, 0.1).encode(kind, animated=True)
+        sdd.Image.decode(body)
+    except sdd.Error as error:
+        pytest.skip(str(error))
+    for name, data in ((file, body), (f"cut-{file}", body[:40])):
+        (crowd.folder / name).write_bytes(data)
+        (tmp_path / name).mkdir()
+        row = one(crowd, tmp_path / name, f"pic/1/{name}", resize_mode="border")
+        if data is body:
+            assert (row["width"], row["height"], row["original_width"], row["original_height"]) == (32, 32, 64, 48), row
+            pixels = np.asarray(Pillow.open(io.BytesIO(row["picture"]))).astype(int)
+            assert pixels[:3].min() > 230 and pixels[8:24].mean() < 200
+        else:
+            assert row["error_class"] == "ImageError" and row["status"] == "failed_to_resize"
+
+
 def test_png(crowd: Crowd, tmp_path: Path) -> None:
     row = one(crowd, tmp_path, "pic/1/b.png", encode_format="png", compute_hash="md5", extract_exif=False)
     assert row["picture"].startswith(b"\x89PNG") and "exif" not in row and "sha256" not in row
@@ -241,20 +248,6 @@ def test_failures_by_kind(crowd: Crowd, tmp_path: Path) -> None:
     assert row["error_class"] == "RequestError" and row["error_message"] and row["error_detail"]
 
 
-def test_each_url_has_its_retries(crowd: Crowd, tmp_path: Path) -> None:
-    """Also where more URLs of a host fail than the budget of a downloader has retries."""
-    urls = [crowd.url(f"once/{number}/a.jpg") for number in range(30)]
-    own: dict[str, Any] = {**crowd.downloader, "retry_delay": 0.01}
-    run(options_for(crowd, tmp_path, urls, retries=1, downloader=own))
-    rows = rows_of(tmp_path / "out")
-    assert [(row["status"], row["attempts"]) for row in rows] == [("success", 2)] * 30
-    urls = [crowd.url(f"once/limited/{number}/a.jpg") for number in range(30)]
-    (tmp_path / "limited").mkdir()
-    run(options_for(crowd, tmp_path / "limited", urls, retries=1, downloader={**own, "retry_budget": 3}))
-    attempts = [row["attempts"] for row in rows_of(tmp_path / "limited" / "out")]
-    assert attempts.count(2) < 15 and set(attempts) == {1, 2}
-
-
 def test_pictures_that_options_refuse(crowd: Crowd, tmp_path: Path) -> None:
     for name, given, code in (
         ("small", {"min_image_size": 49}, "IMAGE_TOO_SMALL"),
@@ -287,54 +280,6 @@ def test_a_closed_downloader_is_no_failure_of_rows(crowd: Crowd, tmp_path: Path)
     crowd.order("open/closed")
     run(options)
     check_complete(tmp_path / "out", urls)
-
-
-def test_a_lack_of_descriptors_is_no_failure_of_rows(crowd: Crowd, tmp_path: Path) -> None:
-    urls = mixed_urls(crowd)
-    options = options_for(crowd, tmp_path, urls, lanes=1, transform_threads=1)
-    make_plan(options)
-    (tmp_path / "worker").write_bytes(pickle.dumps(ShardWorker(options)))
-    script = """
-import os, pickle, resource, sys
-import sdd
-from sdd.distributed import _process, _worker
-worker = pickle.loads(open(sys.argv[1], "rb").read())
-downloader = _process.downloader_of_process(worker.options)
-downloader.suspend()
-work, limits = _worker._Lane._work, resource.getrlimit(resource.RLIMIT_NOFILE)
-def work_without(*arguments):
-    free = os.dup(0)
-    os.close(free)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free, limits[1]))  # there is none from here on
-    downloader.resume()
-    work(*arguments)
-_worker._Lane._work = work_without
-try:
-    worker(0)
-except sdd.ResourceError as error:
-    print(error.retryable)
-resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-print(os.listdir(worker.options.output_folder))
-"""
-    done = run_script(script, str(tmp_path / "worker"))
-    assert done.stdout == "True\n['_plan']\n", done.stderr
-    run(options)
-    check_complete(tmp_path / "out", urls)
-
-
-def test_transfers_are_no_more_than_descriptors(crowd: Crowd, tmp_path: Path) -> None:
-    script = """
-import logging, resource
-from sdd.distributed._process import _possible
-logging.basicConfig(format="%(message)s")
-for limits in ((300, 1200), (200, 200)):
-    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-    print(_possible(256), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-"""
-    done = run_script(script)
-    first, second = (tuple(map(int, line.split())) for line in done.stdout.splitlines())
-    assert first[0] == 256 and 1024 < first[1] < 1200, done.stdout
-    assert 10 < second[0] < 50 and second[1] == 200 and "256 transfers at a time need" in done.stderr, done.stdout
 
 
 @pytest.mark.parametrize(("value", "given", "is_refused"), [

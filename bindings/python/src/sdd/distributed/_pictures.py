@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .. import _constants as c
 from .._constants import ImageFormat, PixelFormat
 from .._errors import ImageError
 from .._image import Image, probe
+from .._transforms import resize
 from ._exif import exif_json
 from ._failures import Rejected
 from ._options import JobOptions
@@ -43,22 +43,20 @@ def convert(body: memoryview, options: JobOptions, expected_digest: str | None =
     exif = "{}" if options.extract_exif else None
     if options.disable_all_reencoding:
         return Picture(bytes(body), None, None, None, None, exif, digest)
-    facts = _facts(body)
-    width, height = facts["stored_width"], facts["stored_height"]
-    if facts["orientation"] >= 5 and not options.keep_orientation:  # turned by a quarter
+    base: PictureOptions = {"pixel_format": "rgb8", "background": _WHITE, "lenient": options.lenient,
+                            "keep_orientation": options.keep_orientation}  # fmt: skip
+    facts, whole = _facts(body, base)
+    width, height = facts.width, facts.height
+    if facts.orientation >= 5 and not options.keep_orientation:  # turned by a quarter
         width, height = height, width
     _check(width, height, options)
     form = _form(width, height, options)
     if form is None and options.skip_reencode:
-        if exif and facts["format"] == ImageFormat.JPEG:
+        if exif and facts.format == ImageFormat.JPEG:
             exif = exif_json(body)
         return Picture(bytes(body), width, height, width, height, exif, digest)
-    wanted: PictureOptions = {"pixel_format": "rgb8", "background": _WHITE, "lenient": options.lenient,
-                              "keep_orientation": options.keep_orientation}  # fmt: skip
-    if form:
-        wanted.update(form)
-    with Image.decode(body, **wanted) as image:
-        if exif and facts["format"] == ImageFormat.JPEG:
+    with _formed(body, whole, base, form) as image:
+        if exif and facts.format == ImageFormat.JPEG:
             exif = exif_json(body)
         kept = _bordered(image, options.image_size) if form and options.resize_mode == "border" else image
         quality = options.encode_quality if options.encode_format == "jpg" else 0
@@ -66,15 +64,39 @@ def convert(body: memoryview, options: JobOptions, expected_digest: str | None =
         return Picture(data, kept.width, kept.height, width, height, exif, digest)
 
 
-def _facts(body: memoryview) -> dict[str, int]:
-    facts = None
-    with contextlib.suppress(ImageError):
+class _Facts(NamedTuple):
+    """What is stored, before it is turned by its orientation."""
+
+    format: int
+    width: int
+    height: int
+    orientation: int
+
+
+def _facts(body: memoryview, base: PictureOptions) -> tuple[_Facts, Image | None]:
+    """The facts of a body; and its picture, if the facts of its format are known only when it is decoded."""
+    try:
         facts = probe(body)
+    except ImageError:  # neither JPEG nor PNG: for a coder
+        wanted = base.copy()
+        wanted["still"] = True
+        image = Image.decode(body, **wanted)
+        return _Facts(image.format, *image.stored_size, image.orientation), image
     if facts is None:
         Image.decode(body)  # says exactly what is wrong
         raise ImageError("The body ends before the picture's size.", status=c.ERROR_BAD_IMAGE_DATA,
                          detail=c.DETAIL_IMAGE_TRUNCATED)  # fmt: skip
-    return facts
+    return _Facts(facts["format"], facts["stored_width"], facts["stored_height"], facts["orientation"]), None
+
+
+def _formed(body: memoryview, whole: Image | None, base: PictureOptions, form: _Form | None) -> Image:
+    """The picture in its size, made of the whole one if there is that."""
+    if whole is None:
+        wanted = base.copy()
+        if form:
+            wanted.update({"size": form.size, "fit": form.fit, "enlarge": True})
+        return Image.decode(body, **wanted)
+    return whole.transform(resize(*form.size, form.fit, enlarge=True)) if form else whole
 
 
 def _check(width: int, height: int, options: JobOptions) -> None:
@@ -86,8 +108,13 @@ def _check(width: int, height: int, options: JobOptions) -> None:
         raise Rejected("ASPECT_RATIO_TOO_LARGE", "aspect ratio too large")
 
 
-def _form(width: int, height: int, options: JobOptions) -> PictureOptions | None:
-    """The size and fit to decode with; None for a picture that keeps its size."""
+class _Form(NamedTuple):
+    size: tuple[int, int]
+    fit: Literal["inside", "fill"]
+
+
+def _form(width: int, height: int, options: JobOptions) -> _Form | None:
+    """The size of the picture; None for one that keeps its own."""
     mode, side = options.resize_mode, options.image_size
     if mode == "no":
         return None
@@ -97,8 +124,8 @@ def _form(width: int, height: int, options: JobOptions) -> PictureOptions | None
     if mode == "keep_ratio":
         if side * max(width, height) > _LONGEST * min(width, height):
             raise Rejected("ASPECT_RATIO_TOO_LARGE", f"The picture would have a side over {_LONGEST} pixels.")
-        return {"size": (side, 0) if width < height else (0, side), "enlarge": True}
-    return {"size": (side, side), "fit": "fill" if mode == "center_crop" else "inside", "enlarge": True}
+        return _Form((side, 0) if width < height else (0, side), "inside")
+    return _Form((side, side), "fill" if mode == "center_crop" else "inside")
 
 
 def _bordered(image: Image, side: int) -> Image:
