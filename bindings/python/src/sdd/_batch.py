@@ -76,8 +76,10 @@ class _Source:
 
     def __init__(self, urls: Iterable[str], config: Struct) -> None:
         self.error: BaseException | None = None
-        self.take_url: Callable[[int], str]
-        """Gives the URL with an index, which is asked for once."""
+        self._given: dict[int, str] = {}
+        """URLs of an iterator whose items have not been taken, by their index."""
+        self.url_of: Callable[[int], str]
+        """Gives the URL with an index, until that is forgotten."""
         if isinstance(urls, (str, bytes)) or not isinstance(urls, Iterable):
             raise TypeError(f"urls must be a list or another iterable of texts, not {shown(urls)}")
         if isinstance(urls, (list, tuple)):
@@ -85,15 +87,20 @@ class _Source:
             if sequence:
                 memory, begins = map(config.keep, _texts(sequence))
                 config.c.urls, config.c.count = ffi.cast("const char *const *", begins), len(sequence)
-            self.take_url = sequence.__getitem__
+            self.url_of = sequence.__getitem__
         else:
             self._iterator = iter(urls)
             self._count = 0
             self._memory: Any = None
-            self._given: dict[int, str] = {}
-            self.take_url = self._given.pop
+            self.url_of = self._given.__getitem__
             self._callback = ffi.callback("sdd_batch_next_fn", self._next, error=0, onerror=self._fail)
             config.c.next = self._callback
+
+    def forget(self, indexes: Iterable[int]) -> None:
+        """Forgets URLs whose items have been taken. Can be called again if it is interrupted."""
+        if self._given:
+            for index in indexes:
+                self._given.pop(index, None)
 
     def _next(self, item: Any, user_data: Any) -> int:
         """Called by the library on the thread that takes items."""
@@ -113,6 +120,21 @@ class _Source:
         It is raised when all items are taken.
         """
         self.error = error.with_traceback(trace)
+
+
+class _Taking:
+    """The items of one call, which are kept here until they are where the loops find them."""
+
+    __slots__ = ("items", "count", "status", "owners", "made")
+
+    def __init__(self) -> None:
+        self.items, self.count = ffi.new(_ITEMS), ffi.new(_COUNT)
+        self.items[0].struct_size = _ITEM_SIZE
+        self.status: int = c.OK
+        self.owners: list[Any] = []
+        """The results, each with its owner: made in one call of C."""
+        self.made: list[Any] | None = None
+        """None, then the items that are not there yet, the last one first."""
 
 
 class Batch(Closing, Generic[Good]):
@@ -174,24 +196,18 @@ class Batch(Closing, Generic[Good]):
 
     def _take(self) -> bool:
         """Takes items that have ended, without waiting. False: there are none yet."""
-        handle = self._usable()
-        items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
-        items[0].struct_size = _ITEM_SIZE
-        status = lib.sdd_batch_wait(handle, items, _TAKEN, 0, count)
-        number = count[0]
-        # The owners of the results, made in one call of C.
-        owners = list(map(ffi.gc, map(_result_of, items[0:number]), repeat(lib.sdd_result_release)))
+        taking = _Taking()
+        in_any_case(self._take_into, self._usable(), taking)
+        number = taking.count[0]
         if self._is_closing:  # by the iterator of the URLs
             in_any_case(self._close)
             self._usable()
         error = self._source.error
-        if status == c.ERROR_TIMEOUT:
+        if taking.status == c.ERROR_TIMEOUT:
             if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
                 raise error
             return False
-        check(status)
-        numbers = _NUMBERS.iter_unpack(ffi.buffer(items, number * _ITEM_SIZE))
-        self._items.extend(items_of(self._kind, owners, numbers, self._source.take_url))
+        check(taking.status)
         self._taken += number
         if self._is_paced and self._taken > _TAKEN:
             self._set_pause(number)
@@ -200,6 +216,26 @@ class Batch(Closing, Generic[Good]):
             if error is not None:
                 raise error
         return True
+
+    def _take_into(self, handle: Any, taking: _Taking) -> None:
+        """Takes items, and puts them where the loops find them. Can be called again, with the same object, if an
+        exception out of a signal handler interrupts it: each step is one call of C, or can be made twice."""
+        if not taking.count[0]:
+            taking.status = lib.sdd_batch_wait(handle, taking.items, _TAKEN, 0, taking.count)
+        number = taking.count[0]
+        if not number:
+            return
+        taking.status = c.OK
+        if not taking.owners:
+            results = map(_result_of, taking.items[0:number])
+            taking.owners.extend(map(ffi.gc, results, repeat(lib.sdd_result_release)))
+        numbers = list(_NUMBERS.iter_unpack(ffi.buffer(taking.items, number * _ITEM_SIZE)))
+        if taking.made is None:
+            made = items_of(self._kind, taking.owners, numbers, self._source.url_of)
+            taking.made = [None, *reversed(made)]
+        if taking.made:  # not put there yet
+            self._items.extend(iter(taking.made.pop, None))
+        self._source.forget(record[0] for record in numbers)
 
     def _set_pause(self, number: int) -> None:
         """Lets half of the look-ahead come together, so that the other half keeps the connections busy meanwhile."""
@@ -212,12 +248,11 @@ class Batch(Closing, Generic[Good]):
 
     async def __aiter__(self) -> AsyncIterator[Good | FailedItem]:
         while True:
-            while True:
-                try:
-                    item = self._items.popleft()
-                except IndexError:  # or another task has taken the last
-                    break
-                yield item
+            try:
+                for item in iter(self._items.popleft, None):
+                    yield item
+            except IndexError:  # or another task has taken the last
+                pass
             if self._is_over:
                 return
             pause = self._next_take - time.monotonic()
@@ -228,12 +263,12 @@ class Batch(Closing, Generic[Good]):
 
     def __iter__(self) -> Iterator[Good | FailedItem]:
         while True:
-            while True:
-                try:
-                    item = self._items.popleft()
-                except IndexError:  # or another thread has taken the last
-                    break
-                yield item
+            try:
+                # No signal handler comes between taking and giving an item.
+                for item in iter(self._items.popleft, None):
+                    yield item
+            except IndexError:  # or another thread has taken the last
+                pass
             if self._is_over:
                 return
             pause = self._next_take - time.monotonic()
@@ -246,11 +281,32 @@ class Batch(Closing, Generic[Good]):
         return self._all().__await__()
 
     async def _all(self) -> list[Good | FailedItem]:
-        return sorted([item async for item in self], key=_index_of)
+        taken: list[Any] = [None]
+        try:
+            async for item in self:
+                taken.append(item)
+            return sorted(taken[1:], key=_index_of)
+        except BaseException:
+            in_any_case(self._put_back, taken)
+            raise
 
     def wait(self) -> list[Good | FailedItem]:
-        """Waits for all items in a plain thread, and returns them in the order of the URLs."""
-        return sorted(self, key=_index_of)
+        """Waits for all items in a plain thread, and returns them in the order of the URLs.
+
+        What ends it early, such as Ctrl-C, leaves the items for the next one. So does a timeout of `await batch`.
+        """
+        taken: list[Any] = [None]
+        try:
+            taken.extend(self)
+            return sorted(taken[1:], key=_index_of)
+        except BaseException:
+            in_any_case(self._put_back, taken)
+            raise
+
+    def _put_back(self, taken: list[Any]) -> None:
+        """Puts items that nobody gets in front of the others, in one call of C. Ends at the None before them."""
+        if taken:
+            self._items.extendleft(iter(taken.pop, None))
 
     # ---- control
 
