@@ -317,6 +317,62 @@ CASE(h8_a_folder_is_no_cookie_file)
     CHECK_NOTHING_LEFT(threads, descriptors);
 }
 
+/* A jar that another program has written: it keeps cookies without an end there, and a link to it. */
+CASE(h8_cookies_without_an_end_stay_in_their_file)
+{
+    char target[1000];
+    snprintf(file_path, sizeof file_path, "%s/link", setting("SDD_TEST_FOLDER"));
+    snprintf(target, sizeof target, "%s/target", setting("SDD_TEST_FOLDER"));
+    FILE *file = fopen(target, "w");
+    CHECK(file != NULL);
+    fputs("127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n", file);
+    fclose(file);
+    CHECK(symlink("target", file_path) == 0);
+    sdd_downloader *downloader = downloader_with_file();
+    visit(downloader, HANDLES, "new=1");
+    visit(downloader, HANDLES, "old=2");
+    destroy(downloader);
+    char text[2000];
+    read_file(text, sizeof text);
+    CHECK(strstr(text, "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t2\n") && strstr(text, "new") == NULL);
+    struct stat status;
+    CHECK(lstat(file_path, &status) == 0 && S_ISLNK(status.st_mode));
+    /* A link to what is not there yet. */
+    unlink(target);
+    destroy(downloader_with_file());
+    CHECK(lstat(target, &status) == 0 && S_ISREG(status.st_mode));
+    unlink(target);
+    unlink(file_path);
+}
+
+/* What is no list of cookies would be overwritten. */
+CASE(h8_another_file_is_no_cookie_file)
+{
+    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
+    sdd_downloader *downloader = NULL;
+    snprintf(file_path, sizeof file_path, "%s/notes", setting("SDD_TEST_FOLDER"));
+    network.cookie_file = file_path;
+    FILE *file = fopen(file_path, "w");
+    CHECK(file != NULL);
+    fputs("#!/bin/sh\necho precious\n", file);
+    fclose(file);
+    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(downloader == NULL && strstr(sdd_last_error_message(), "cookie_file"));
+    unlink(file_path);
+}
+
+/* RFC 6265 section 5.4: one field, with the cookies of the request and of the jar; a server may read only one. */
+CASE(h8_own_cookies_go_with_those_of_the_jar)
+{
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    visit(downloader, HANDLES, "jar=1");
+    CHECK_STATUS(sdd_set_header(downloader, "Cookie", "own=2"), SDD_OK);
+    CHECK(sends(downloader, HANDLES, "/echo?1", "jar=1; own=2"));
+    CHECK(sends(downloader, SDD_OPTION_BYTES_ONLY, "/echo?2", "own=2"));
+    CHECK(sends(downloader, HANDLES, "/echo?3", "jar=1; own=2"));
+}
+
 int main(void)
 {
     start_watchdog();

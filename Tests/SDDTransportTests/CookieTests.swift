@@ -404,10 +404,10 @@ import Testing
         #expect(try Set(CookieJar(file: file).all().map(\.line)) == Set(jar.all().map(\.line)))
     }
 
-    @Test func doesNotWriteThroughALink() throws {
+    @Test func writesTheFileBehindALink() throws {
         // given: the file is a link to another
         let folder = try TemporaryFolder()
-        let other = try folder.write("other", "precious")
+        let other = try folder.write("other", "# a jar\n")
         symlink(other, folder.path("cookies.txt"))
         let jar = try CookieJar(file: folder.path("cookies.txt"))
         var cookie = Cookie(name: "a", value: "1", domain: "a.example")
@@ -416,8 +416,15 @@ import Testing
         // when
         try jar.save()
         // then
-        #expect(readFile(other).map { String(decoding: $0, as: UTF8.self) } == "precious")
-        #expect(try CookieJar(file: folder.path("cookies.txt")).all() == [cookie])
+        #expect(try CookieJar(file: other).all() == [cookie])
+        var status = stat()
+        #expect(lstat(folder.path("cookies.txt"), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    }
+
+    @Test func refusesAFileOfSomethingElse() throws {
+        let folder = try TemporaryFolder()
+        let other = try folder.write("other", "precious")
+        #expect(throws: TransportError.self) { try CookieJar(file: other) }
     }
 
     @Test func choosesTheSurplus() {

@@ -282,7 +282,10 @@ typedef struct sdd_network_options {
     int32_t network_threads;
 
     /* Netscape format: read at creation (it need not exist), written when the downloader is
-       destroyed, in one step, with mode 0600. NULL: cookies are not kept. */
+       destroyed, in one step, with mode 0600; of a link the target. Cookies without an end
+       (sdd_cookie.expires_ms 0) are written only if the file had them when it was read. A file in
+       which no line is a cookie, and some line no comment, is refused. NULL: cookies are not
+       kept. */
     const char *SDD_NULLABLE cookie_file;
 
 } sdd_network_options;

@@ -58,7 +58,9 @@ typedef uint64_t sdd_options;
 SDD_ENUM(sdd_options) {
     /* Transfer. */
 
-    SDD_OPTION_HANDLE_COOKIES = 1 << 0, /* D L P B: sends and keeps the downloader's cookies */
+    /* D L P B: sends the downloader's cookies, in one Cookie field with those of the request's
+       headers, and keeps what servers set. */
+    SDD_OPTION_HANDLE_COOKIES = 1 << 0,
     /* D L P B: accepts any certificate from the servers of this request. */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 1,
     /* D L P B: continues during the grace time of sdd_downloader_enter_background(). */

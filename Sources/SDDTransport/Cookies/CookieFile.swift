@@ -10,6 +10,8 @@ struct CookieFile {
     private static let maxBytes = 32 << 20
     private static let header = "# Netscape HTTP Cookie File\n# Written by libsdd.\n"
 
+    /// Refuses a file that is something else, because it will be replaced: one with lines other than comments, of which
+    /// none is a cookie.
     /// - Returns: An empty array if the file does not exist.
     func read() throws(TransportError) -> [Cookie] {
         // Without O_NONBLOCK, opening a pipe that has no writer would block forever.
@@ -23,7 +25,15 @@ struct CookieFile {
         guard kind == S_IFREG else { throw unreadable(kind == S_IFDIR ? EISDIR : 0) }
         guard status.st_size <= Self.maxBytes else { throw unreadable(EFBIG) }
         let text = String(decoding: try content(of: descriptor, count: Int(status.st_size)), as: UTF8.self)
-        return text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }).compactMap { Cookie(line: $0) }
+        let lines = text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" })
+        let cookies = lines.compactMap { Cookie(line: $0) }
+        guard !cookies.isEmpty || lines.allSatisfy({ $0.hasPrefix("#") }) else {
+            throw TransportError(
+                .badConfiguration,
+                message: "sdd_network_options.cookie_file: it is no file of cookies in Netscape's format, and would be "
+                    + "overwritten.")
+        }
+        return cookies
     }
 
     private func content(of descriptor: Int32, count: Int) throws(TransportError) -> [UInt8] {
@@ -42,9 +52,10 @@ struct CookieFile {
         return Array(bytes[..<filled])
     }
 
-    /// Replaces the file, without the cookies that end with their jar.
+    /// Replaces the file, or that to which it is a link.
     func write(_ cookies: [Cookie]) throws(TransportError) {
-        let lines = cookies.filter { $0.expires != 0 }.map { $0.line + "\n" }
+        let path = try target()
+        let lines = cookies.map { $0.line + "\n" }
         let temporary = "\(path).\(getpid()).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
         // O_EXCL and O_NOFOLLOW: a file or link that already has this name belongs to someone else.
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -56,6 +67,27 @@ struct CookieFile {
             unlink(temporary)
             throw error
         }
+    }
+
+    /// The path of the file behind all links, which is the file that was read.
+    private func target() throws(TransportError) -> String {
+        if let real = resolved() { return real }
+        guard errno == ENOENT else { throw unwritable(errno) }
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
+        // The link leads to a file that is still to be made.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw unwritable(errno) }
+        close(descriptor)
+        guard let real = resolved() else { throw unwritable(errno) }
+        return real
+    }
+
+    private func resolved() -> String? {
+        // Safety: realpath() gives a string of malloc(), or NULL.
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     /// Writes all bytes and closes the descriptor, also on failure.

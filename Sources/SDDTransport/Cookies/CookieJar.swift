@@ -13,6 +13,8 @@ package final class CookieJar: Sendable {
     /// A handle that never transfers anything; libcurl's cookie functions need a handle.
     private let handle: Monitor<Handle>
     private let file: CookieFile?
+    /// Cookies that end with their jar, but that the file has: another program keeps them there, and so they stay.
+    private let lasting: Set<Cookie.Place>
     private let changes = Atomic<UInt64>(0)
     /// Network threads that use the jar.
     private let users: Atomic<Int>
@@ -76,6 +78,7 @@ package final class CookieJar: Sendable {
         }
         self.share = share
         self.file = cookieFile
+        lasting = Set(cookies.lazy.filter { $0.expires == 0 }.map(\.place))
         var handle = Handle(easy: easy, trial: trial)
         // libcurl goes through all cookies each time one is added, so a file with too many is trimmed first.
         for cookie in Self.kept(of: cookies.filter { Self.isAcceptable($0) }) {
@@ -138,7 +141,9 @@ package final class CookieJar: Sendable {
     }
 
     /// Writes the cookie file, if one is configured.
-    package func save() throws(TransportError) { try file?.write(all()) }
+    package func save() throws(TransportError) {
+        try file?.write(all().filter { $0.expires != 0 || lasting.contains($0.place) })
+    }
 
     /// Records that servers have set `count` cookies, and removes those over the limits from time to time.
     func added(_ count: Int) { handle.withLock { $0.added(count) } }

@@ -83,6 +83,7 @@ extension CurlOptions {
         try setConnectTimeout(values.clocks.connect, easy)
         if priority != .normal { try setPriority(priority, easy) }
         try setShare(usesCookies: values.usesCookies, request.scheme, easy)
+        if let own = request.cookiesBesideJar { try easy.set(CURLOPT_COOKIE, own) }
         if !values.verifiesCertificate {
             try easy.set(CURLOPT_SSL_VERIFYPEER, false)
             try easy.set(CURLOPT_SSL_VERIFYHOST, false)

@@ -8,6 +8,7 @@ final class HeaderList {
     private let fields: HTTPFields
     private let bearerToken: String?
     private let staysPacked: Bool
+    private let usesCookies: Bool
     private let mayHaveBody: Bool
     private let lines: StringList
 
@@ -16,11 +17,14 @@ final class HeaderList {
         fields = request.headers
         bearerToken = request.bearerToken
         staysPacked = request.options.values.staysPacked
+        usesCookies = request.options.values.usesCookies
         mayHaveBody = request.mayHaveBody
         var sent = request.headers
         if let authorization = request.authorization { sent.set("Authorization", to: authorization.field) }
         if let resume = request.resume { Self.askForRest(of: resume, in: &sent) }
-        let given = sent.fields.map { Self.line($0.name, $0.value) }
+        let isJarred = request.cookiesBesideJar != nil  // the cookies are an option of the handle: CurlOptions.apply
+        let listed = sent.fields.filter { !(isJarred && HTTPFields.isSameName($0.name, "Cookie")) }
+        let given = listed.map { Self.line($0.name, $0.value) }
         let own = Self.additions(to: sent, request.bearerToken, staysPacked: staysPacked).map { Self.line($0, $1) }
         let unwanted = mayHaveBody ? Self.unwanted + Self.unwantedWithBody : Self.unwanted
         let without = unwanted.filter { request.headers[$0] == nil }.map { $0 + ":" }
@@ -33,7 +37,8 @@ final class HeaderList {
     /// Whether the list fits another request. Never true for a request that needs a list of its own. Costs one comparison of addresses if both requests share their storage.
     func serves(_ request: HTTPRequest) -> Bool {
         !request.needsOwnHeaders && fields == request.headers && bearerToken == request.bearerToken
-            && staysPacked == request.options.values.staysPacked && mayHaveBody == request.mayHaveBody
+            && staysPacked == request.options.values.staysPacked && usesCookies == request.options.values.usesCookies
+            && mayHaveBody == request.mayHaveBody
     }
 
     /// Requests the rest of a body if it is unchanged, otherwise the whole: RFC 9110 §13.1.5 and §14.2.
@@ -80,6 +85,15 @@ extension HTTPRequest {
 
     /// Whether the request has header fields of its own: the range that a resume point asks for, or an authorization.
     var needsOwnHeaders: Bool { resume != nil || authorization != nil }
+
+    /// The request's own cookies, if those of the jar go with it. libcurl then makes one field of both (RFC 6265 section
+    /// 5.4: no more than one); many servers read only one of two.
+    var cookiesBesideJar: String? {
+        guard options.values.usesCookies else { return nil }
+        let values = headers.fields.filter { HTTPFields.isSameName($0.name, "Cookie") }.map(\.value)
+        let cookies = values.filter { !$0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
+        return cookies.isEmpty ? nil : cookies.joined(separator: "; ")
+    }
 
     /// The credential's bearer token, which is sent in a header field.
     var bearerToken: String? { options.values.credential?.bearerToken }
