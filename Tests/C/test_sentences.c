@@ -46,6 +46,8 @@ CASE(each_status_says_what_it_means)
         fetch(downloader, &r, atf("/status/%d?header=Retry-After:%%20120", status), SDD_OPTION_BYTES_ONLY);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
         CHECK_SAYS(&r, "in 120 seconds as it says itself (Retry-After)");
+        fetch(downloader, &r, atf("/status/%d?header=Retry-After:%%201", status), SDD_OPTION_BYTES_ONLY);
+        CHECK_SAYS(&r, "in 1 second as it says itself (Retry-After)");
     }
 }
 

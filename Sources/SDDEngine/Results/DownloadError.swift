@@ -141,7 +141,8 @@ package struct DownloadError: Error, Equatable, Sendable {
 extension DownloadError {
     /// - Parameter retryAfter: the number of seconds that the server asks to wait (Retry-After); nil if it names none.
     static func status(_ status: Int32, retryAfter: Int64? = nil) -> DownloadError {
-        let patience = retryAfter.map { ", in \($0) seconds as it says itself (Retry-After)" } ?? ""
+        let patience =
+            retryAfter.map { ", in \($0) \($0 == 1 ? "second" : "seconds") as it says itself (Retry-After)" } ?? ""
         var error = DownloadError(
             .invalidStatusCode, .none,
             "The server answered with HTTP status \(status): \(StatusMeaning.words(status))\(patience).")

@@ -165,7 +165,7 @@ extension CurlOutcome {
         case CURLE_SSL_CLIENTCERT: unwantedClientVerdict
         case _ where blamesClientCertificate: unwantedClientVerdict
         case CURLE_PEER_FAILED_VERIFICATION: certificateVerdict
-        case CURLE_SSL_CACERT_BADFILE: Self.caFileVerdict
+        case CURLE_SSL_CACERT_BADFILE: caFileVerdict
         case CURLE_SSL_CERTPROBLEM: clientCertificateVerdict
         case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
             (.certificateBad, "The certificate of \(tlsPeer) is not valid: \(detail).")
@@ -183,9 +183,15 @@ extension CurlOutcome {
         (.clientCertificate, "\(tlsPeer) wants a client certificate, or another one: \(detail).")
     }
 
-    private static let caFileVerdict: Verdict = (
-        .caFile, "The file or path of trusted certificates cannot be read; check that it is there."
-    )
+    private var caFileVerdict: Verdict {
+        let own = request.options.values.caFile.map { [$0] }
+        let names = own ?? [configuration.caFile, configuration.caPath].compactMap { $0 }
+        let place = names.isEmpty ? "the system's file or path" : names.joined(separator: " or ")
+        return (
+            .caFile,
+            "No trusted certificates can be read from \(place); check that it is there, and that it is PEM."
+        )
+    }
 
     /// Translates OpenSSL's reasons, which x509_vfy.h defines.
     private var certificateVerdict: Verdict {
@@ -193,7 +199,7 @@ extension CurlOutcome {
         case 10: (.certificateExpired, "The certificate of \(tlsPeer), or one above it, has expired.")
         case 9:
             (.certificateExpired, "The certificate of \(tlsPeer), or one above it, is not valid yet; check the clock.")
-        case let reason where [2, 18, 19, 20, 21].contains(reason) && isTrustedPathUnreadable: Self.caFileVerdict
+        case let reason where [2, 18, 19, 20, 21].contains(reason) && isTrustedPathUnreadable: caFileVerdict
         case 18:
             (
                 .certificateSelfSigned,
