@@ -50,7 +50,8 @@ class NameTests(ToolTest):
     def test_names_of_servers_stay_in_the_directory(self):
         (self.folder / "in").mkdir()
         cases = [('attachment; filename="../../evil.jpg"', "evil.jpg"), ('attachment; filename="/etc/passwd"', "passwd.jpg"),
-                 ("attachment; filename=plain.jpg", "plain.jpg"), ('x; filename="a\\"b.jpg"', 'a"b.jpg'),
+                 ("attachment; filename=plain.jpg", "plain.jpg"),
+                 ("attachment; filename=a b c.jpg ; x=y", "a b c.jpg"), ('x; filename="a\\"b.jpg"', 'a"b.jpg'),
                  ("attachment; filename*=UTF-8''%e2%82%ac%2f..%2fx.jpg; filename=no.jpg", "x.jpg"),
                  ("attachment; filename*=utf-8'de'%c3%a4.jpg", "\u00e4.jpg"), ('a; filename="..\\\\..\\\\w.jpg"', "w.jpg"),
                  ('attachment; filename=".."', "fallback.jpg"), ('attachment; filename=""', "fallback.1.jpg"),

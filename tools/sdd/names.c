@@ -115,9 +115,12 @@ static bool parameter(const char *value, const char *name, struct text *result)
             }
             if (*at == '"') at++;
         } else {
-            length = strcspn(at, "; \t");
+            /* RFC 6266 asks for quotes around spaces; servers forget them, and browsers go on to the semicolon. */
+            length = strcspn(at, ";");
             if (found) text_add(result, at, length);
             at += length;
+            while (found && result->size > 0 && strchr(" \t", result->data[result->size - 1]) != NULL)
+                result->data[--result->size] = 0;
         }
         if (found) return true;
         at += strcspn(at, ";");
