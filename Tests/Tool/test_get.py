@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.request
 
-from harness import FIXTURES, SERVER, QuietHandler, ToolTest, header, release, wait_for_request
+from harness import FIXTURES, LIMIT, SERVER, QuietHandler, ToolTest, header, release, wait_for_request
 
 PHOTO = FIXTURES / "large" / "baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
@@ -197,6 +197,28 @@ class GetTests(ToolTest):
                 self.assertEqual(int(requests), 1)
         self.assertEqual(self.files(), [])
 
+    def test_a_picture_without_its_end_breaks_off(self):
+        body = (FIXTURES / "large/baseline.jpg").read_bytes()
+
+        class Cutting(QuietHandler):
+            count = 0
+
+            def do_GET(self):
+                Cutting.count += 1
+                self.send_response(200)
+                self.send_header("Connection", "close")
+                self.end_headers()
+                self.wfile.write(body if self.path == "/whole.jpg" or Cutting.count == 2 else body[:-100])
+
+        base = self.serve_http(Cutting)
+        line, = self.sdd("get", "--json", f"{base}/again.jpg", status=0).lines
+        self.assertEqual((line["attempts"], (self.folder / "again.jpg").read_bytes()), (1, body))
+        line, = self.sdd("get", "--json", f"{base}/cut.jpg", status=4).lines
+        self.assertEqual((line["error"], line["attempts"], Cutting.count), ("SDD_ERROR_TRUNCATED_BODY", 3, 5))
+        self.sdd("get", f"{base}/whole.jpg", status=0)
+        self.assertEqual(self.files(), ["again.jpg", "whole.jpg"])
+        self.sdd("get", "--any", f"{base}/cut.jpg", status=0)
+
     def test_a_slow_picture_that_breaks_off_is_tried_again(self):
         attempts = []
 
@@ -308,12 +330,32 @@ class GetTests(ToolTest):
         self.assertIn("Cookie: taste=sweet",
                       self.sdd("get", "--cookie-jar", "jar", "--any", "-o", "-", f"{SERVER}/echo").out)
 
+    def test_a_cookie_jar_that_cannot_be_written_is_an_error(self):
+        url = f"{SERVER}/file/large/baseline.jpg"
+        result = self.sdd("get", "--cookie-jar", "none/jar", url, status=3)
+        self.assertIn("none/jar cannot be written: No such file or directory", result.err)
+        # Late: its directory goes while the run waits.
+        (self.folder / "home" / "jars").mkdir(parents=True)
+        process = self.start("get", "--cookie-jar", "home/jars/jar", f"{SERVER}/hold/jar?file=large/baseline.jpg")
+        wait_for_request("/hold/jar")
+        (self.folder / "home" / "jars").rmdir()
+        release("jar")
+        error = process.communicate(timeout=LIMIT)[1].decode()
+        self.assertEqual(process.returncode, 3, error)
+        self.assertIn("its new cookies are lost", error)
+
+    def test_a_picture_is_no_cookie_jar(self):
+        picture = self.write("a.jpg", (FIXTURES / "large/baseline.jpg").read_bytes())
+        self.assertIn("--cookie-jar: ", self.sdd("get", "--cookie-jar", picture, f"{SERVER}/echo", status=2).err)
+        self.assertEqual(picture.read_bytes(), (FIXTURES / "large/baseline.jpg").read_bytes())
+
     def test_proxies_and_addresses(self):
         text = self.sdd("get", "--any", "-o", "-", "-x", SERVER, "http://example.invalid/echo", status=0).out
         self.assertIn("example.invalid", text)
         environment = {"http_proxy": "http://127.0.0.1:1"}
         self.sdd("get", "-t", "1", "-o", "a.jpg", PHOTO_URL, status=4, environment=environment)
         self.sdd("get", "-x", "none", "-o", "a.jpg", PHOTO_URL, status=0, environment=environment)
+        self.sdd("get", "--no-proxy", "127.0.0.1", "-o", "b.jpg", PHOTO_URL, status=0, environment=environment)
         port = SERVER.rpartition(":")[2]
         self.sdd("get", "--resolve", f"pictures.test:{port}:127.0.0.1",
                  f"http://pictures.test:{port}/file/large/baseline.jpg", status=0)

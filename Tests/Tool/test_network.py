@@ -14,10 +14,11 @@ PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
 
 class Handler(QuietHandler):
     starts = []
+    body = BODY
 
     def do_GET(self):
         self.starts.append(time.monotonic())
-        self.send(200, BODY)
+        self.send(200, self.body)
 
 
 class UnixServer(socketserver.ThreadingUnixStreamServer):
@@ -65,13 +66,21 @@ class NetworkTests(ToolTest):
         self.sdd("get", "--capath", hashed, url, status=0)
         self.sdd("get", "-k", url, status=0)
         self.sdd("get", "--insecure", url, status=0)
-        self.sdd("get", "-t", "1", "--cacert", "nothing.pem", url, status=5)
+        broken = self.write("home/broken.pem", "no certificate")
+        for name in ("nothing.pem", broken):
+            self.assertIn(f"read from {name};", self.sdd("get", "-t", "1", "--cacert", name, url, status=5).err)
 
     def test_client_certificates(self):
         key, own = self.key("client")
         url, certificate = self.tls_server(client=own)
         self.assertNotEqual(self.sdd("get", "-t", "1", "--cacert", certificate, url).status, 0)
         self.sdd("get", "--cacert", certificate, "--cert", own, "--key", key, url, status=0)
+        locked = self.folder / "home" / "locked.key"
+        subprocess.run(["openssl", "ec", "-in", key, "-aes128", "-passout", "pass:open", "-out", locked], check=True,
+                       capture_output=True, timeout=LIMIT)
+        encrypted = ("get", "-t", "1", "--cacert", certificate, "--cert", own, "--key", locked, url)
+        self.assertIn("--pass", self.sdd(*encrypted, "--pass", "shut", status=5).err)
+        self.sdd(*encrypted, "--pass", "@-", input=b"open\n", status=0)
         both = self.folder / "home" / "both.pem"
         both.write_bytes(own.read_bytes() + key.read_bytes())
         self.sdd("get", "--cacert", certificate, "-E", both, url, status=0)
@@ -103,7 +112,10 @@ class NetworkTests(ToolTest):
         self.assertGreater(sum(gaps), 0.75)  # the last request began 900 ms after the first; connecting takes some
 
     def test_the_rate_is_limited(self):
-        base = self.serve_http(Handler)
+        server = http_server(Handler)
+        server.handle_error = lambda *_: None  # the last run ends in the midst of its bodies
+        self.serve(server)
+        base = f"http://127.0.0.1:{server.server_address[1]}"
         urls = [f"{base}/{number}.jpg" for number in range(5)]
         began = time.monotonic()
         self.sdd("get", "--limit-rate", "100K", "-j", "1", *urls, status=0)
@@ -112,6 +124,18 @@ class NetworkTests(ToolTest):
         self.assertEqual(len(self.files()), 5)
         self.sdd("get", "--limit-rate", "10M", "-d", "all", *urls * 20, status=0)
         self.assertEqual(len(self.files()), 105)
+        # One file is held up too: without that, a moment suffices.
+        Handler.body = BODY + bytes(3 << 20)
+        self.addCleanup(setattr, Handler, "body", BODY)
+        longest = 0
+        for _ in range(5):  # on a busy machine much arrives before the tool is told
+            began = time.monotonic()
+            self.sdd("get", "--limit-rate", "500K", f"{base}/long.jpg", status=0)
+            longest = max(longest, time.monotonic() - began)
+            if longest > 1:
+                break
+        self.assertGreater(longest, 1)
+        Handler.body = BODY
         # A run that is paused ends with a signal.
         process = self.start("get", "--limit-rate", "1", f"{SERVER}/hold/rate?file=large/baseline.jpg&after=20000", *urls)
         wait_for_request("/hold/rate")

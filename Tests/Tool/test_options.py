@@ -41,7 +41,9 @@ class OptionTests(ToolTest):
                  (["cache", "zap"], "is none of"), (["get", "-4", "-6", url], "exclude each other"),
                  (["get", "--key", "x", url], "--key needs --cert"), (["get", "-H", "nonsense", url], "Name: value"),
                  (["get", "-H", "Bad Name: x", url], "header"), (["get", "--allow", "x", url], "--allow needs --public-only"),
-                 (["get", "--public-only", "--allow", "a b", url], "--allow: "), (["get", "--no-proxy", "x", url], "needs --proxy"),
+                 (["get", "--public-only", "--allow", "a b", url], "--allow: "), (["get", "--pass", "x", url], "needs --cert"),
+                 (["get", "-nJ", url], "known before"), (["get", "-cJ", url], "known before"),
+                 (["get", "http://127.0.0.1:1/[001-100].jpg"], "are not expanded"),
                  (["get", "--accept-status", "x", url], "--accept-status: "), (["get", "--resolve", "x", url], "--resolve: \"x\""),
                  (["get", "--accept-type", "x", url], "--accept-type: "), (["get", "-x", "zz://h", url], "--proxy: the scheme zz"),
                  (["get", "--interface", "", url], "--interface: "), (["get", "-A", "a\nb", url], "--user-agent: "),
@@ -69,7 +71,12 @@ class OptionTests(ToolTest):
         for arguments, says in ((["-O"], "named after their URLs anyway"), (["--continue"], "use --resume"),
                                 (["--max-download-limit=1k"], "use --limit-rate"), (["--recursive"], "reads no pages"),
                                 (["-L"], "followed anyway"), (["-C"], "use --resume"), (["--retry=3"], "--tries"),
-                                (["--netrc"], "--user @FILE"), (["-r"], "parts of pictures")):
+                                (["--netrc"], "--user @FILE"), (["-r"], "parts of pictures"),
+                                (["--no-check-certificate"], "use --insecure"), (["--certificate=x"], "use --cert"),
+                                (["--oauth2-bearer", "x"], "use --bearer"), (["--http-user=x"], "--user @FILE"),
+                                (["--spider"], "sdd info"), (["-S"], "shown anyway"), (["-K", "x"], "no configuration"),
+                                (["-N"], "--no-clobber"), (["-D", "x"], "--json"), (["-Z"], "anyway"), (["-g"], "not expanded"),
+                                (["--next"], "a run for each"), (["--create-dirs"], "made anyway")):
             with self.subTest(arguments):
                 self.usage("get", *arguments, "http://127.0.0.1:1/a.jpg", says=says)
 

@@ -123,6 +123,7 @@ class PathTests(ToolTest):
     def test_an_explicit_name_that_is_a_directory(self):
         for name in (".", "in", "in/", "in/.", ".."):
             self.sdd("get", "-o", name, self.base + "/a.jpg", status=3)
+        self.assertIn("use --directory", self.sdd("get", "-o", "new/", self.base + "/a.jpg", status=3).err)
         self.assertEqual(self.files(), [])
 
 

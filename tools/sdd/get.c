@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LETTERS_AND_DIGITS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 enum { SMALLEST_WINDOW = 256, FRAME_MS = 100, MOST_COUNTING_US = 5000000 };
 
 /* Checks what one option says against the others. */
@@ -43,8 +45,26 @@ static void check_settings(const struct settings *settings)
     if ((settings->no_clobber || settings->resume) && has_size_field(settings->output))
         usage_error(
             "--no-clobber and --resume need names that are known before the download, without {width} and {height}");
+    if ((settings->no_clobber || settings->resume) && settings->content_disposition)
+        usage_error("--no-clobber and --resume need names that are known before the download, without "
+                    "--content-disposition");
     if (settings->any && (settings->width > 0 || settings->height > 0 || settings->format != 0 || settings->still))
         usage_error("--any excludes --size, --to and --still: what is no picture cannot be made anew");
+}
+
+/* Refuses "[001-100]" and "[a-z]", which curl takes for a pattern: a URL has brackets around IPv6 addresses alone. */
+static void refuse_pattern(const char *url)
+{
+    for (const char *at = strchr(url, '['); at != NULL; at = strchr(at + 1, '[')) {
+        size_t first = strspn(at + 1, LETTERS_AND_DIGITS), rest = 0;
+        if (first == 0 || at[1 + first] != '-') continue;
+        rest = strspn(at + 2 + first, LETTERS_AND_DIGITS);
+        if (rest > 0 && strchr("]:", at[2 + first + rest]) != NULL && at[2 + first + rest] != 0)
+            usage_error(
+                "%s: patterns as curl's \"%.*s]\" are not expanded; the shell's {1..100} are, and a bracket that "
+                "is meant is %%5B",
+                url, (int)(2 + first + rest), at);
+    }
 }
 
 /* -o NAME and -o - are for one URL. */
@@ -55,6 +75,10 @@ static void check_output(struct run *run, size_t count)
     struct stat facts;
     if (settings->output == NULL) return;
     if (*settings->output == 0) usage_error("--output: the name is empty");
+    if (settings->output[strlen(settings->output) - 1] == '/') {
+        complain("%s: this is the name of a directory; use --directory", settings->output);
+        exit(EXIT_FILES);
+    }
     run->to_stdout = strcmp(settings->output, "-") == 0;
     run->target.explicit_name = !is_template(settings->output);
     if (run->target.explicit_name && !one)
@@ -131,6 +155,39 @@ static int longest_wait(struct run *run)
     return sooner(sooner(frame, rate_keep(&run->rate_limit, run->session.downloader)), jobs_peek(run));
 }
 
+/* Draws the bars if it is time. */
+static void run_draw(struct run *run)
+{
+    if (!bars_due()) return;
+    struct bar bars[64];
+    size_t count = 0, hidden = 0;
+    int64_t now = now_us();
+    double seconds = (double)(now - run->shown_at) / 1e6;
+    if (seconds > 10 || seconds <= 0) seconds = 0.1;
+    for (struct job *job = run->first; job != NULL; job = job->next) {
+        if (!job->started) continue;
+        double rate = (double)(job->received - job->shown_received) / seconds;
+        job->rate = job->rate == 0 ? rate : job->rate * 0.8 + rate * 0.2;
+        job->shown_received = job->received;
+        if (count == sizeof bars / sizeof *bars)
+            hidden++;
+        else
+            bars[count++] = (struct bar){ text_string(&job->base), job->received, job->expected, job->rate };
+    }
+    double rate = (double)(run->body_bytes - run->shown_bytes) / seconds;
+    run->rate = run->rate == 0 ? rate : run->rate * 0.8 + rate * 0.2;
+    run->shown_bytes = run->body_bytes;
+    run->shown_at = now;
+    struct bars_total total = { .ended = run->ended,
+                                .failed = run->failed,
+                                .known = run->number,
+                                .all_known = run->list.next_file == run->list.file_count && run->list.fd < 0 &&
+                                             run->list.next_argument == run->list.argument_count,
+                                .bytes = run->body_bytes,
+                                .rate = run->rate };
+    bars_draw(bars, count, hidden, &total);
+}
+
 static void run_all(struct run *run)
 {
     size_t window = (size_t)run->settings->parallel * (run->settings->rate_limit > 0 ? 1 : 4);
@@ -167,6 +224,8 @@ int run_get(struct settings *settings, char **arguments, size_t count)
         settings->width = settings->height = 256;
     check_settings(settings);
     if (settings->offline && settings->cache == CACHE_USE_NONE) settings->cache = CACHE_USE_ANY;
+    for (size_t i = 0; i < count; i++)
+        if (settings->command == GET || is_url(arguments[i])) refuse_pattern(arguments[i]);
     run.convert = settings->format != 0 || settings->still || changes_pictures(settings);
     run.target.directory = settings->directory;
     run.target.force = settings->force;

@@ -1,6 +1,7 @@
 #include "job.h"
 #include "bars.h"
 #include "convert.h"
+#include "failures.h"
 #include "formats.h"
 #include "names.h"
 #include "output.h"
@@ -48,7 +49,7 @@ static void job_end(struct job *job)
     free(job);
 }
 
-static void job_fail(struct job *job, sdd_failure failure, int exit_status)
+void job_fail(struct job *job, sdd_failure failure, int exit_status)
 {
     report_fail(&job->report, failure, exit_status);
     job_end(job);
@@ -253,34 +254,19 @@ static void read_name(struct job *job, sdd_response *response)
     text_free(&name);
 }
 
-static void fail_without_picture(struct job *job, int64_t size)
-{
-    struct text message = { 0 };
-    text_puts(&message, "It is no picture: ");
-    if (size > 0) text_printf(&message, "%s of ", bytes_text(size));
-    text_printf(&message, "type %s%s.", job->report.type.size == 0 ? "unknown" : job->report.type.data,
-                job->run->convert ? "" : "; --any accepts it");
-    job_fail(job, own_failure(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, message.data), EXIT_PICTURE);
-    text_free(&message);
-}
+static void job_submit(struct job *job);
 
-/* The name of the file says a format that the picture does not have, and that nothing makes. */
-static void fail_with_name(struct job *job, int32_t format)
+/* Loads a body again that broke off, or fails: the library has taken it for a success. */
+static void load_again(struct job *job, int32_t format)
 {
-    struct text message = { 0 };
-    text_printf(&message, "It is %s, and the file's name says %s: ", format_title(format), format_title(job->format));
-    add_why_not(&message, job->format);
-    text_puts(&message, ".");
-    job_fail(job, own_failure(SDD_ERROR_UNSUPPORTED, 0, message.data), EXIT_PICTURE);
-    text_free(&message);
-}
-
-/* Tells whether a load failed because its body is no picture of any format, rather than one that nothing decodes: the
-   library's sentence then ends with what it is, in parentheses. */
-static bool is_no_picture(const sdd_failure *failure)
-{
-    const char *reason = strchr(failure->message, '(');
-    return failure->detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT && (reason == NULL || strstr(reason, PEEK_CODER) != NULL);
+    job->attempts += job->report.attempts;
+    job->report.attempts = job->attempts;
+    if (job->attempts >= job->run->settings->tries || job->run->stopping) {
+        fail_broken_off(job, format);
+        return;
+    }
+    job->received = job->shown_received = 0;
+    job_submit(job);
 }
 
 static void on_loaded(const sdd_result *result, void *user_data)
@@ -305,8 +291,12 @@ static void on_loaded(const sdd_result *result, void *user_data)
         job_end(job);
         return;
     }
-    read_name(job, result->response);
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    if (breaks_off(job, sdd_image_sniff(data, size))) {
+        load_again(job, sdd_image_sniff(data, size));
+        return;
+    }
+    read_name(job, result->response);
     if (job->convert && sdd_image_get_info(result->image, &info) == SDD_OK &&
         !is_as_wanted(run->settings, job->format, &info)) {
         job_encode(job, result->image, &info);
@@ -373,6 +363,7 @@ static void job_submit(struct job *job)
     text_puts(&all, job->url);
     fill_load(job, &load, &decode);
     session_fill(&run->session, &transfer);
+    transfer.max_attempts -= job->attempts;
     if (job->fd >= 0) /* the number of a descriptor is no name for a cache */
         load.query = load.store = load.original_query = load.original_store = SDD_CACHE_NONE;
     load.alternative_count = split_urls(all.data, others, 64);
@@ -459,38 +450,4 @@ void job_start(struct run *run, struct url_item *item)
         job_submit(job);
     free(all);
     text_free(&found);
-}
-
-/* ------------------------------------------------------------------------------------------------------- bars */
-
-void run_draw(struct run *run)
-{
-    if (!bars_due()) return;
-    struct bar bars[64];
-    size_t count = 0, hidden = 0;
-    int64_t now = now_us();
-    double seconds = (double)(now - run->shown_at) / 1e6;
-    if (seconds > 10 || seconds <= 0) seconds = 0.1;
-    for (struct job *job = run->first; job != NULL; job = job->next) {
-        if (!job->started) continue;
-        double rate = (double)(job->received - job->shown_received) / seconds;
-        job->rate = job->rate == 0 ? rate : job->rate * 0.8 + rate * 0.2;
-        job->shown_received = job->received;
-        if (count == sizeof bars / sizeof *bars)
-            hidden++;
-        else
-            bars[count++] = (struct bar){ text_string(&job->base), job->received, job->expected, job->rate };
-    }
-    double rate = (double)(run->body_bytes - run->shown_bytes) / seconds;
-    run->rate = run->rate == 0 ? rate : run->rate * 0.8 + rate * 0.2;
-    run->shown_bytes = run->body_bytes;
-    run->shown_at = now;
-    struct bars_total total = { .ended = run->ended,
-                                .failed = run->failed,
-                                .known = run->number,
-                                .all_known = run->list.next_file == run->list.file_count && run->list.fd < 0 &&
-                                             run->list.next_argument == run->list.argument_count,
-                                .bytes = run->body_bytes,
-                                .rate = run->rate };
-    bars_draw(bars, count, hidden, &total);
 }

@@ -23,6 +23,7 @@ struct job {
     int64_t peek_at; /* now_us() from which on its first bytes are looked at; 0: never, or nothing has arrived yet */
     struct peek *peek;
     bool has_peeked, is_no_picture;
+    int32_t attempts; /* transfers of loads that load_again() has replaced */
     bool started;
     int64_t received, expected;
     int64_t shown_received; /* as of the last drawing */
@@ -53,11 +54,11 @@ struct run {
 /* Submits the load of a job; ends the job at once if that is refused or there is nothing to do. */
 void job_start(struct run *run, struct url_item *item);
 
+/* Ends a job with a failure. */
+void job_fail(struct job *job, sdd_failure failure, int exit_status);
+
 /* Looks at the first bytes of bodies that take long. Returns the milliseconds after which it must be called again, or -1. */
 int jobs_peek(struct run *run);
-
-/* Draws the bars if it is time. */
-void run_draw(struct run *run);
 
 /* Most bytes of a pipe, or of a URL that is read for its facts, unless --max-size says otherwise. */
 #define MOST_OF_FILE ((int64_t)64 << 20)

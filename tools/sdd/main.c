@@ -1,5 +1,6 @@
 /* sdd: downloads, describes and shrinks pictures, over the public interface of libsdd. */
 #include "commands.h"
+#include "jar.h"
 #include "output.h"
 #include "suggest.h"
 
@@ -93,5 +94,6 @@ int main(int argc, char **argv)
     if (i == COMMANDS) refuse_command(name);
     settings_defaults(&settings, commands[i].command);
     int first = 1 + settings_read(&settings, argc - 1, argv + 1);
-    return finish_output(commands[i].run(&settings, argv + first, (size_t)(argc - first)));
+    int status = commands[i].run(&settings, argv + first, (size_t)(argc - first));
+    return finish_output(status == EXIT_FINE && jar_is_lost() ? EXIT_FILES : status);
 }

@@ -13,6 +13,9 @@
     }
 /* clang-format on */
 #define UNLIMITED INT64_MAX
+#define GOES_ON \
+    "use --resume, which goes on with what sdd itself has begun; the part that another program has left is a file that " \
+    "exists, and is skipped: remove it before"
 
 static const char output[] = "Input and output", pictures[] = "Pictures", http[] = "HTTP", network[] = "Network",
                   limits[] = "Limits", caching[] = "Cache", reports[] = "Reports", own[] = "Work";
@@ -92,6 +95,8 @@ const struct option_row option_rows[] = {
     ROW("cert", 'E', "FILE", OPTION_TEXT, certificate, NETWORK, network, false, "a client certificate (PEM)", 0, 0,
         NULL),
     ROW("key", 0, "FILE", OPTION_TEXT, key, NETWORK, network, false, "its key, if it is in another file", 0, 0, NULL),
+    ROW("pass", 0, "PHRASE", OPTION_TEXT, pass, NETWORK, network, false, "the passphrase of the key; @FILE has it", 0,
+        0, NULL),
     ROW("insecure", 'k', NULL, OPTION_FLAG, insecure, NETWORK, network, false, "accept any certificate", 0, 0, NULL),
     ROW("min-tls", 0, "VERSION", OPTION_CHOICE, min_tls, NETWORK, network, false, "1.0, 1.1, 1.2 (default) or 1.3", 0,
         0, "1.0=10,1.1=11,1.2=12,1.3=13"),
@@ -160,18 +165,18 @@ const struct option_row option_rows[] = {
     ROW("help", 'h', "[all]", OPTION_HELP, command, ALL, reports, true, "print this; --help=all: every option", 0, 0,
         NULL),
 
-    REFUSED("remote-name", 'O', "files are named after their URLs anyway"),
+    REFUSED("remote-name", 'O', "files are named after their URLs anyway; wget's -O FILE is -o FILE"),
     REFUSED("location", 'L', "redirects are followed anyway; see --max-redirects"),
     REFUSED("fail", 0, "an error status is a failure anyway; see --accept-status"),
-    REFUSED("silent", 'S', "use --quiet"),
+    REFUSED("silent", 0, "use --quiet"),
     REFUSED("directory-prefix", 'P', "use --directory"),
     REFUSED("dir", 0, "use --directory"),
     REFUSED("output-dir", 0, "use --directory"),
     REFUSED("output-document", 0, "use --output"),
     REFUSED("out", 0, "use --output"),
     REFUSED("input-file", 0, "use --input"),
-    REFUSED("continue", 0, "use --resume"),
-    REFUSED("continue-at", 'C', "use --resume"),
+    REFUSED("continue", 0, GOES_ON),
+    REFUSED("continue-at", 'C', GOES_ON),
     REFUSED("remote-header-name", 0, "use --content-disposition"),
     REFUSED("max-filesize", 0, "use --max-size"),
     REFUSED("max-redirs", 0, "use --max-redirects"),

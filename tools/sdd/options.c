@@ -1,4 +1,5 @@
 #include "options.h"
+#include "hints.h"
 #include "output.h"
 #include "suggest.h"
 #include "words.h"
@@ -216,13 +217,22 @@ static void make_tables(unsigned command, struct option *longs, struct text *let
     }
 }
 
+static void bad_letter(int letter)
+{
+    const char *hint = hint_for(NULL, letter);
+    if (hint != NULL) usage_error("there is no -%c: %s", letter, hint);
+    usage_error("there is no option -%c", letter);
+}
+
 /* Refuses a long option that does not exist, or that is the beginning of several. */
 static void bad_option(unsigned command, const char *given)
 {
     struct text name = { 0 }, several = { 0 };
     text_add(&name, given + 2, strcspn(given + 2, "="));
     struct suggestion near = { .given = text_string(&name) };
+    const char *hint = hint_for(near.given, 0);
     unsigned others = 0;
+    if (hint != NULL) usage_error("there is no --%s: %s", near.given, hint);
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
         if (row->kind == OPTION_REFUSED) continue;
@@ -257,7 +267,7 @@ int settings_read(struct settings *settings, int argc, char **argv)
             if (option == ':' && optopt >= 256) usage_error("--%s needs a value", option_rows[optopt - 256].name);
             if (option == ':') usage_error("-%c needs a value", optopt);
             if (optopt >= 256) usage_error("--%s takes no value", option_rows[optopt - 256].name);
-            if (optopt != 0) usage_error("there is no option -%c", optopt);
+            if (optopt != 0) bad_letter(optopt);
             bad_option(settings->command, given);
         }
         size_t index = option >= 256 ? (size_t)option - 256 : (size_t)by_letter[option];

@@ -79,6 +79,7 @@ struct settings {
     const char *bearer;
     const char *certificate;
     const char *key;
+    const char *pass;
     const char *proxy;
     const char *no_proxy;
     const char *ca_file;

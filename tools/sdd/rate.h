@@ -12,6 +12,9 @@ struct rate {
     bool is_paused;
 };
 
+/* The size of the buffer with which the library reads from connections, so that little arrives before transfers pause. */
+int32_t rate_buffer(int64_t bytes_per_second);
+
 /* Counts bytes that have arrived. */
 void rate_count(struct rate *rate, int64_t bytes);
 

@@ -1,5 +1,7 @@
 #include "session.h"
+#include "jar.h"
 #include "output.h"
+#include "rate.h"
 #include "words.h"
 
 #include <errno.h>
@@ -62,6 +64,7 @@ static void read_credential(struct session *session)
     session->credential.client_key = settings->key;
     if (settings->user != NULL && settings->bearer != NULL) usage_error("--user and --bearer exclude each other");
     if (settings->key != NULL && settings->certificate == NULL) usage_error("--key needs --cert");
+    if (settings->pass != NULL && settings->certificate == NULL) usage_error("--pass needs --cert");
     if (settings->user != NULL) {
         const char *pair = secret(settings->user, "user", &session->secrets[0]);
         char *colon = strchr(session->secrets[0].data, ':');
@@ -71,6 +74,7 @@ static void read_credential(struct session *session)
         session->credential.password = colon + 1;
     }
     session->credential.bearer_token = secret(settings->bearer, "bearer", &session->secrets[1]);
+    session->credential.client_key_password = secret(settings->pass, "pass", &session->secrets[2]);
 }
 
 static void set_headers(struct session *session)
@@ -124,19 +128,22 @@ static void fill_network(const struct settings *settings, sdd_network_options *n
     network->allow_file_urls = settings->command == THUMBNAIL || settings->command == INFO;
     if (settings->ipv4 && settings->ipv6) usage_error("--ipv4 and --ipv6 exclude each other");
     if (settings->allow.count > 0 && !settings->public_only) usage_error("--allow needs --public-only");
-    if (settings->no_proxy != NULL && settings->proxy == NULL) usage_error("--no-proxy needs --proxy");
     network->ip_version = settings->ipv4 ? SDD_IP_V4 : settings->ipv6 ? SDD_IP_V6 : SDD_IP_ANY;
     network->address_policy = settings->public_only ? SDD_ADDRESS_PUBLIC_ONLY : SDD_ADDRESS_ANY;
     if (settings->proxy != NULL && strcmp(settings->proxy, "none") == 0)
         network->proxy_mode = SDD_PROXY_NONE;
     else
         network->proxy = settings->proxy;
-    network->no_proxy = settings->no_proxy;
+    if (network->proxy != NULL)
+        network->no_proxy = settings->no_proxy;
+    else if (settings->no_proxy != NULL) /* the library reads the environment's proxy, and so its exceptions */
+        setenv("no_proxy", settings->no_proxy, 1);
     network->network_interface = settings->interface;
     network->unix_socket_path = settings->unix_socket;
     network->resolve = settings->resolve.items;
     network->resolve_count = settings->resolve.count;
     network->cookie_file = settings->cookie_jar;
+    if (settings->rate_limit > 0) network->receive_buffer_bytes = rate_buffer(settings->rate_limit);
     network->address_exceptions = settings->allow.items;
     network->address_exception_count = settings->allow.count;
 }
@@ -196,6 +203,7 @@ void session_open(struct session *session, const struct settings *settings)
     config.network = &network, config.limits = &limits, config.retry = &retry, config.callbacks = &callbacks;
     if (settings->cache != CACHE_USE_NONE || settings->resume) session->cache = open_cache(settings);
     config.cache = session->cache;
+    if (settings->cookie_jar != NULL) jar_begin(settings->cookie_jar);
     if (sdd_downloader_create(&config, &session->downloader) != SDD_OK) usage_failure("");
     set_headers(session);
     if (settings->verbose > 0)
@@ -211,6 +219,7 @@ void session_close(struct session *session)
 {
     sdd_loader_destroy(session->loader);
     sdd_downloader_destroy(session->downloader);
+    if (session->settings->cookie_jar != NULL) jar_end(session->settings->cookie_jar);
     if (session->cache != NULL) sdd_cache_destroy(session->cache);
     for (size_t i = 0; i < sizeof session->secrets / sizeof *session->secrets; i++) text_free(&session->secrets[i]);
 }

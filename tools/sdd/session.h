@@ -12,7 +12,7 @@ struct session {
     sdd_credential credential;
     uint64_t options; /* SDD_OPTION_ bits of every request */
     int seen_stop;    /* the signal that session_wait() has seen */
-    struct text secrets[2];
+    struct text secrets[3];
 };
 
 /* Opens everything. Ends the program with a sentence if that fails. Events are delivered by session_wait(). */

@@ -22,21 +22,21 @@ _sdd() {
     case $command in
     get)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --content-disposition --adjust-extension --force --no-clobber --resume --checksum --any --verify --size --fit --enlarge --colour --to --still --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --content-disposition --adjust-extension --force --no-clobber --resume --checksum --any --verify --size --fit --enlarge --colour --to --still --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --pass --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
         ;;
     info)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --tries --retry-delay --connect-timeout --timeout --max-time --max-size --full --thumbhash --json --quiet --verbose --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --pass --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --tries --retry-delay --connect-timeout --timeout --max-time --max-size --full --thumbhash --json --quiet --verbose --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
         ;;
     thumbnail)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --force --no-clobber --size --fit --enlarge --colour --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --force --no-clobber --size --fit --enlarge --colour --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --pass --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
@@ -53,7 +53,7 @@ _sdd() {
         ;;
     bench)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --connect-timeout --timeout --max-time --max-size --max-pixels --count --decode --json --quiet --verbose --no-progress --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --pass --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --connect-timeout --timeout --max-time --max-size --max-pixels --count --decode --json --quiet --verbose --no-progress --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
