@@ -148,8 +148,8 @@ typedef struct sdd_metrics {
     /* "192.0.2.1" or "2001:db8::1"; "" if there was no connection. */
     const char *SDD_NONNULL remote_address;
     int32_t remote_port;
-    /* 10, 11, 20 or 30: of the last response, also of one that confirms what a cache has; 0 if there
-       was none. */
+    /* 10, 11, 20 or 30: of the last response, also of one that confirms what a cache has; 0 if
+       there was none. */
     int32_t http_version;
     int32_t connection_reused; /* 1: the response came without a new connection */
     int32_t redirects;         /* redirects that were followed */
