@@ -216,6 +216,24 @@ def test_two_tasks_share_a_batch(loader: sdd.Loader, server: Server, run: Run) -
     run(main())
 
 
+def test_a_timeout_leaves_the_items(loader: sdd.Loader, server: Server, run: Run) -> None:
+    name = f"timeout-{next(NUMBERS)}"
+    urls = [server.url("file/small-1.jpg"), server.url("file/small-2.jpg"), server.url(f"late/{name}/a.jpg")]
+
+    async def main() -> None:
+        batch = loader.load_many(urls)
+        task = asyncio.ensure_future(batch)
+        while batch.statistics()["items"] < 2:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        server.release(name)
+        assert [item.index for item in await batch] == [0, 1, 2]
+
+    run(main())
+
+
 def test_threads_share_a_batch() -> None:
     pixel = sdd.Image.from_pixels(bytes(4), 1, 1, sdd.PixelFormat.RGBA8).encode(sdd.ImageFormat.PNG)
     url = "data:image/png;base64," + base64.b64encode(pixel).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import sys
 import threading
@@ -14,7 +15,7 @@ import pytest
 from conftest import LIMIT, Run, Server, in_thread, run_script
 
 import sdd
-from sdd import _downloader
+from sdd import _batch, _downloader
 from sdd._events import EventQueue
 from sdd._interrupts import Lock
 from sdd._pump import Pump
@@ -334,6 +335,74 @@ def test_an_exception_as_a_batch_asks_for_a_url(downloader: sdd.Downloader) -> N
     assert number == 500
 
 
+class Interrupted:
+    """The library, whose sdd_batch_wait() is interrupted once: when it returns with items, as signal handlers are."""
+
+    def __init__(self, library: Any) -> None:
+        self._library, self._is_armed = library, True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def sdd_batch_wait(self, *arguments: Any) -> Any:
+        status = self._library.sdd_batch_wait(*arguments)
+        if self._is_armed and arguments[-1][0]:
+            self._is_armed = False
+            raise Alarm
+        return status
+
+
+@pytest.mark.parametrize("kind", [list, iter])
+def test_an_exception_as_items_are_taken(
+    downloader: sdd.Downloader, monkeypatch: pytest.MonkeyPatch, kind: Callable[[list[str]], Any]
+) -> None:
+    """The items are given by the next loop, each once, and what they have is released."""
+    gc.collect()
+    bodies = sdd.process_statistics()["bytes_objects"]
+    urls = [f"data:,{number}" for number in range(100)]
+    with downloader.fetch_many_bytes(kind(urls)) as batch:
+        monkeypatch.setattr(_batch, "lib", Interrupted(_batch.lib))
+        given: list[str] = []
+        with pytest.raises(Alarm):
+            given.extend(item.url for item in batch)
+        given.extend(item.url for item in batch)
+    assert sorted(given) == sorted(urls)
+    del batch
+    assert sdd.process_statistics()["bytes_objects"] == bodies
+
+
+def test_an_exception_at_each_line_of_a_batch(downloader: sdd.Downloader) -> None:
+    """All items are there afterwards, each once."""
+    urls = [f"data:,{number}" for number in range(3)]
+    names = ("_take", "_take_into", "in_any_case", "items_of", "forget", "wait", "_put_back")
+    raised = number = 0
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal left, raised
+        if frame.f_code.co_name not in names:
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raised += 1
+                raise Alarm
+        return trace
+
+    while raised == number:
+        number, left = number + 1, number + 1
+        batch = downloader.fetch_many_bytes(iter(urls))
+        sys.settrace(trace)
+        try:
+            batch.wait()
+        except Alarm:
+            sys.settrace(None)
+            assert [item.url for item in batch.wait()] == urls, number
+        finally:
+            sys.settrace(None)
+        batch.close()
+    assert number > 50
+
+
 def test_an_exception_as_a_cache_lists_an_entry(tmp_path: Path) -> None:
     """No list without that entry is given, and nothing behind it is removed."""
     with sdd.Cache(directory=str(tmp_path)) as cache:
@@ -349,13 +418,14 @@ def test_an_exception_as_a_cache_lists_an_entry(tmp_path: Path) -> None:
 
 
 # Raises an exception in the main thread at each opcode of the package, one in each round, while objects are made, used
-# and closed. None may be left behind with its threads.
+# and closed. None may be left behind with its threads and descriptors, nor the bodies of items.
 AT_EACH_OPCODE = """
 import gc, os, sys
 import sdd
-from sdd import _batch, _cache, _closing, _downloader, _loader, _pump
+from sdd import _batch, _cache, _closing, _downloader, _items, _loader, _pump, _signal
 
-FILES = {module.__file__ for module in (_batch, _cache, _closing, _downloader, _loader, _pump)}
+MODULES = (_batch, _cache, _closing, _downloader, _items, _loader, _pump, _signal)
+FILES = {module.__file__ for module in MODULES}
 
 class Alarm(Exception):
     pass
@@ -377,16 +447,18 @@ class Countdown:
 def use():
     with sdd.Cache(directory=sys.argv[1], levels="memory"):
         pass
-    with sdd.Loader(no_cache=True) as loader, loader.load_many([]):
-        pass
+    with sdd.Loader(no_cache=True) as loader, loader.downloader.fetch_many_bytes(["data:,a"]) as items:
+        for item in items:
+            pass
 
-def threads():
+def left():
     gc.collect()
-    return len(os.listdir("/proc/self/task"))
+    bodies = sdd.process_statistics()["bytes_objects"]
+    return [len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), bodies]
 
 sys.unraisablehook = lambda unraisable: None  # of an exception in a finalizer
 use()
-before, number, countdown = threads(), 0, None
+before, number, countdown = left(), 0, None
 while countdown is None or not countdown.opcodes:
     number += 1
     countdown = Countdown(number)
@@ -397,13 +469,14 @@ while countdown is None or not countdown.opcodes:
         pass
     finally:
         sys.settrace(None)
-    if threads() > before:
-        print("threads are left after opcode", number)
+    after = left()
+    if any(new > old for new, old in zip(after, before)):
+        print("threads, descriptors or bodies are left after opcode", number, before, after)
         break
 print("opcodes:", number > 500)
 """
 
 
 def test_an_exception_at_each_opcode_leaves_nothing(tmp_path: Path) -> None:
-    done = run_script(AT_EACH_OPCODE, str(tmp_path), timeout=2 * LIMIT)
+    done = run_script(AT_EACH_OPCODE, str(tmp_path), timeout=3 * LIMIT)
     assert done.stdout == "opcodes: True\n", done.stdout + done.stderr

@@ -49,7 +49,10 @@ def in_any_case(work: Callable[..., object], *arguments: object) -> None:
                 except BaseException as error:
                     last = error
     if last is not None:
-        raise last
+        try:
+            raise last
+        finally:
+            last = None  # its traceback has this frame, which would keep it, and what the work has made
 
 
 class Lock:

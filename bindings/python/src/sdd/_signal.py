@@ -4,14 +4,51 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any
 
 from ._loops import readable
 
 
-def _close_with(owner: object, fd: int) -> None:
-    """Closes a descriptor with its owner; not at exit, when other threads may still wait for it."""
-    setattr(weakref.finalize(owner, os.close, fd), "atexit", False)  # older type stubs lack it
+class _Descriptors:
+    """Descriptors that are closed with this object; not at exit, when other threads may still wait for them.
+
+    Making and keeping one is one call of C, and so is closing all: no exception out of a signal handler comes between.
+    """
+
+    _kept: Any = ()
+
+    def __init__(self) -> None:
+        self._kept = [None]
+        setattr(weakref.finalize(self, _close_all, self._kept), "atexit", False)  # older type stubs lack it
+
+    def make(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Calls a function that makes a descriptor."""
+        self._kept.extend(map(function, *((argument,) for argument in arguments)))
+
+    def make_several(self, function: Callable[..., Iterable[int]], *arguments: Any) -> None:
+        """Calls a function that makes several."""
+        self._kept.extend(chain.from_iterable(map(function, *((argument,) for argument in arguments))))
+
+    def __getitem__(self, index: int) -> int:
+        return self._kept[index + 1]  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        _close_all(self._kept)
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():  # what interrupts this does not interrupt the finalizer
+            _close_all(self._kept)
+
+
+def _close_all(kept: Any) -> None:
+    """Closes descriptors, the last one first, up to the None before them."""
+    if kept:
+        deque(map(os.close, iter(kept.pop, None)), 0)
 
 
 class Signal:
@@ -21,8 +58,9 @@ class Signal:
     """
 
     def __init__(self, fd: int) -> None:
-        self.fd = os.dup(fd)
-        _close_with(self, self.fd)
+        self._descriptors = _Descriptors()
+        self._descriptors.make(os.dup, fd)
+        self.fd = self._descriptors[0]
 
     def wake(self) -> None:
         """Ends all waits, now and later. Only for a descriptor that the library no longer uses."""
@@ -39,20 +77,21 @@ class Signal:
 
     async def wait(self) -> None:
         # A loop has one callback for a descriptor, so that each wait needs its own.
-        fd = os.dup(self.fd)
+        own = _Descriptors()
         try:
-            await readable(fd)
+            own.make(os.dup, self.fd)
+            await readable(own[0])
         finally:
-            os.close(fd)
+            own.close()
 
 
 class Nudge:
     """Ends a `Signal.wait_sync()` in another thread."""
 
     def __init__(self) -> None:
-        self.fd, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        _close_with(self, self.fd)
-        _close_with(self, self._writing)
+        self._descriptors = _Descriptors()
+        self._descriptors.make_several(os.pipe2, os.O_NONBLOCK | os.O_CLOEXEC)
+        self.fd, self._writing = self._descriptors[0], self._descriptors[1]
 
     def send(self) -> None:
         try:
