@@ -6,6 +6,7 @@ import asyncio
 import base64
 import itertools
 import json
+import math
 import sys
 import threading
 import weakref
@@ -311,6 +312,18 @@ def test_two_threads_close_a_batch() -> None:
     assert outcome == [None] and kept() is None
 
 
+def test_failed_urls_are_loaded_again(loader: sdd.Loader, server: Server) -> None:
+    url = server.url(f"status/404?failed-{next(NUMBERS)}")
+    statuses = [item.http_status for item in loader.load_many([url, url], look_ahead=1)]
+    assert statuses == [404, 0]
+    (blocked,) = loader.load_many([url]).wait()
+    assert isinstance(blocked.error, sdd.Blocked)
+    assert "retry_failed=True" in str(blocked.error) and 'fail_policy="none"' in str(blocked.error)
+    assert [item.http_status for item in loader.load_many([url], retry_failed=True)] == [404]
+    with sdd.Loader(no_cache=True, fail_policy="none") as other:
+        assert [item.http_status for item in other.load_many([url] * 3, look_ahead=1)] == [404] * 3
+
+
 def test_images_of_items_are_released(loader: sdd.Loader, server: Server) -> None:
     before = sdd.process_statistics()["images"]
     images = [item.result() for item in loader.load_many([server.url("file/a.jpg")] * 5)]
@@ -322,9 +335,10 @@ def test_images_of_items_are_released(loader: sdd.Loader, server: Server) -> Non
 @pytest.mark.parametrize("kind", [list, iter])
 def test_a_text_that_is_no_url_is_a_failed_item(server: Server, kind: Callable[[Any], Any]) -> None:
     good = server.url("echo")
-    urls: list[Any] = [good, None, "http://a\0b/", "\ud800", "", good]
+    not_there = [None, math.nan, np.float64("nan"), type("NAType", (), {})()]  # the last one is pandas.NA
+    urls: list[Any] = [good, *not_there, "http://a\0b/", "\ud800", "", good]
     with sdd.Downloader() as downloader:
         items = downloader.fetch_many_bytes(kind(urls), ordered=True).wait()
-    assert [item.url for item in items] == urls
-    assert [item.error is None for item in items] == [True, False, False, False, False, True]
+    assert all(item.url is url for item, url in zip(items, urls)) and len(items) == len(urls)
+    assert [item.error is None for item in items] == [True, *[False] * (len(urls) - 2), True]
     assert {item.error.status for item in items if item.error} == {sdd.Status.INVALID_URL}

@@ -39,9 +39,14 @@ _result_of = attrgetter("result")
 _NUMBERS = layout_of("sdd_batch_item", "index", "slot", "width", "height", "colour_kind", "is_converted")
 
 
+def _is_missing(url: object) -> bool:
+    """Whether it is what a table has where there is no text: None, or NaN, pandas.NaT or pandas.NA."""
+    return url is None or isinstance(url, float) and url != url or type(url).__name__ in ("NAType", "NaTType")
+
+
 def _shown_to_c(url: str | None) -> str:
     """What C is given for a URL. A missing one, or a text that cannot be one, is an empty one: only its item fails."""
-    if url is None or isinstance(url, str) and not fits_c(url):
+    if _is_missing(url) or isinstance(url, str) and not fits_c(url):
         return ""
     if not isinstance(url, str):
         raise TypeError(f"a URL must be a text, not {shown(url)}")

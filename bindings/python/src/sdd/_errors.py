@@ -179,11 +179,18 @@ _STATUSES: dict[int, type[Error]] = {
 }
 
 
+_OF_C = "a load can be told to try failed URLs all the same"
+_OF_PYTHON = 'retry_failed=True loads it all the same, and a loader with fail_policy="none" forgets what has failed'
+
+
 def error_of(failure: Any, url: str | None = None) -> Error:
     """The exception for an sdd_failure."""
     kind = _STATUSES.get(failure.status) or _CLASSES.get(failure.error_class, Error)
+    message = in_python(text(failure.message))
+    if kind is Blocked:
+        message = message.replace(_OF_C, _OF_PYTHON)
     return kind(
-        in_python(text(failure.message)), status=failure.status, error_class=failure.error_class, stage=failure.stage,
+        message, status=failure.status, error_class=failure.error_class, stage=failure.stage,
         detail=failure.detail, http_status=failure.http_status, retryable=bool(failure.retryable), url=url,
         curl_code=failure.curl_code, system_error=failure.system_error,
     )  # fmt: skip
