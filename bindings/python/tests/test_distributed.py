@@ -285,6 +285,7 @@ def test_a_closed_downloader_is_no_failure_of_rows(crowd: Crowd, tmp_path: Path)
 @pytest.mark.parametrize(("value", "given", "is_refused"), [
     ("noai", {}, True), ("nofollow, NoImageIndex", {}, True), ("nofollow", {}, False), ("other: noai", {}, False),
     ("mine: noai", {"user_agent_token": "mine"}, True), ("noai", {"disallowed_header_directives": []}, False),
+    ("none", {}, True), ("none", {"disallowed_header_directives": ["noai"]}, False), ("other: none", {}, False),
     ("max-image-preview:large, noai", {}, True), ("noai, max-snippet: 3", {}, True), ("max-snippet: 3", {}, False),
     ("unavailable_after: Fri, 25 Jun 2038 15:00:00 GMT, noindex", {}, True), ("*: noai", {}, True),
     ("noindex, unavailable_after: 25 Jun 2038 15:00:00 GMT", {}, True), ("noai, other: nofollow", {}, True),

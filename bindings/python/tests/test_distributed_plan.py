@@ -94,6 +94,8 @@ def test_options_of_img2dataset() -> None:
             JobOptions.from_img2dataset(**{**given, name: value})
     with pytest.raises(ValueError, match="one of incremental, overwrite"):
         JobOptions.from_img2dataset(**{**given, "incremental_mode": "extend"})
+    with pytest.raises(TypeError, match="^'retrys' is not an option of a job; did you mean 'retries'\\?$"):
+        JobOptions.from_img2dataset(**{**given, "retrys": 1})
 
 
 # ---- plans

@@ -12,6 +12,7 @@ from .._config import downloader_config
 from .._constants import VERSION_MAJOR, VERSION_MINOR
 from .._options import DownloaderOptions
 from .._plans import names_of
+from .._values import no_option
 
 ResizeMode = Literal["no", "border", "keep_ratio", "keep_ratio_largest", "center_crop"]
 OutputFormat = Literal["files", "webdataset", "parquet", "dummy"]
@@ -126,7 +127,7 @@ class JobOptions:
     user_agent_token: str | None = None
     """A word that User-Agent has besides."""
     disallowed_header_directives: Sequence[str] = ("noai", "noimageai", "noindex", "noimageindex")
-    """Of X-Robots-Tag; [] accepts all."""
+    """Of X-Robots-Tag, where "none" means noindex and nofollow; [] accepts all."""
 
     max_concurrent_per_host: int = 6
     """Transfers at a time to one host, in the whole job."""
@@ -199,6 +200,10 @@ class JobOptions:
                 raise ValueError(f"{name}={given!r} is not supported: {reason}")
         if str(options.get("input_format")).endswith(".gz"):
             options["input_format"] = options["input_format"][: -len(".gz")]
+        known = JobOptions.__dataclass_fields__
+        for name in options:
+            if name not in known:
+                raise no_option(name, [*known, *NOT_SUPPORTED], "of a job")
         return JobOptions(**options)
 
     @property

@@ -19,6 +19,8 @@ from ._shards import ShardWriter, is_done, remove_leftovers, stats_file
 
 _WITH_VALUES = frozenset(("max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"))
 """Directives that a colon and a value follow, as the directives for one robot follow its name."""
+_NONE = ("noindex", "nofollow")
+"""What the directive "none" stands for."""
 _NO_URL = Failure("failed_to_download", "RequestError", "INVALID_URL", "", 0, "The row has no URL.")
 
 
@@ -65,6 +67,8 @@ class _Lane:
         self._options, self._shards, self._tally = options, shards, tally
         self._downloader = downloader_of_process(options)
         self._directives = frozenset(text.strip().lower() for text in options.disallowed_header_directives)
+        if not self._directives.isdisjoint(_NONE):
+            self._directives |= {"none"}
         self._look_ahead = options.look_ahead or 2 * options.thread_count
         self._open: list[ShardWriter] = []
         # The next shard begins while the last URLs of the one before are slow.
