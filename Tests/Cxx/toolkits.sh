@@ -58,6 +58,7 @@ exec {display}<"$work/display"
 read -r -t 60 number <&"$display"
 export DISPLAY=:$number GDK_BACKEND=x11 GSK_RENDERER=cairo QT_QUICK_BACKEND=software LIBGL_ALWAYS_SOFTWARE=1
 export XDG_CACHE_HOME=$work/caches XDG_RUNTIME_DIR=$work NO_AT_BRIDGE=1
+export G_SLICE=always-malloc # so that the address sanitizer sees objects of GLib
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 
 # ---- programs
@@ -150,11 +151,11 @@ check_gallery() { # check_gallery TOOLKIT
     echo "ok $1_gallery: its pictures are on the screen"
 }
 
-declare -A source=([qt]=Tests/Cxx/toolkit_qt.cc [qt5]=Tests/Cxx/toolkit_qt.cc [gtk]=Tests/Cxx/toolkit_gtk.c)
+declare -A source=([qt]=Tests/Cxx/toolkit_qt.cc [qt5]=Tests/Cxx/toolkit_qt.cc [gtk]="Tests/Cxx/toolkit_gtk.c Tests/Cxx/toolkit_gtk_signals.c")
 declare -A gallery=([qt]=examples/qt/qt_gallery.cc [gtk]=examples/gtk/gtk_gallery.c)
 for toolkit in "${toolkits[@]}"; do
     program=$work/toolkit_$toolkit
-    if ! "build_$toolkit" "$program" "${source[$toolkit]}" "${sanitize[@]}"; then
+    if ! "build_$toolkit" "$program" ${source[$toolkit]} "${sanitize[@]}"; then
         echo "skip $toolkit: it is not installed"
         continue
     fi

@@ -80,17 +80,22 @@ typedef struct {
     GError *error;
     sdd_origin origin;
     gboolean is_last;
+    gboolean is_preview;
 } SddGtkArrival_;
 
 struct _SddGtkPaintable {
     GObject parent_instance;
     sdd_loader *loader;
     char *url;
+    int width, height; /* what was asked for */
+    sdd_fit fit;
     SddGtkLoad_ *load; /* NULL unless a load is under way */
+    guint turn;        /* of loads: another one after a signal tells that a handler began it */
     SddGtkState state;
     GError *error;
     GdkTexture *texture;
-    gboolean is_whole; /* the texture is a whole picture of the URL, not a preview */
+    GdkTexture *replaced; /* what was shown before a result that arrives, meanwhile */
+    gboolean is_whole;    /* the texture is a whole picture of the URL, not a preview */
     sdd_origin origin;
 };
 
@@ -133,6 +138,7 @@ static void sdd_gtk_paintable_show_(SddGtkPaintable *self, GdkTexture *texture)
 static void sdd_gtk_paintable_cancel_(SddGtkPaintable *self)
 {
     SddGtkLoad_ *load = self->load;
+    self->turn++;
     if (load == NULL) return;
     self->load = NULL;
     load->owner = NULL;
@@ -142,11 +148,31 @@ static void sdd_gtk_paintable_cancel_(SddGtkPaintable *self)
 
 static void sdd_gtk_paintable_fail_(SddGtkPaintable *self, GError *error)
 {
+    const guint turn = self->turn;
     g_clear_error(&self->error);
     self->error = error;
     self->is_whole = FALSE;
     sdd_gtk_paintable_show_(self, NULL);
-    sdd_gtk_paintable_set_state_(self, SDD_GTK_FAILED);
+    if (self->turn == turn) sdd_gtk_paintable_set_state_(self, SDD_GTK_FAILED);
+}
+
+static void sdd_gtk_paintable_submit_(SddGtkPaintable *self, sdd_options options);
+
+/* Ends a load, whose last result is there. */
+static void sdd_gtk_paintable_end_(SddGtkPaintable *self, GError *error)
+{
+    if (self->is_whole) { /* also a smaller one, if a larger one cannot be had */
+        g_clear_error(&error);
+        sdd_gtk_paintable_set_state_(self, SDD_GTK_LOADED);
+    } else if (error != NULL && error->code == SDD_ERROR_NOT_MODIFIED) {
+        g_clear_error(&error); /* the server has confirmed what the cache has */
+        sdd_gtk_paintable_submit_(self, SDD_OPTION_FROM_CACHE_ONLY);
+    } else {
+        if (error == NULL)
+            error = g_error_new_literal(SDD_GTK_ERROR, SDD_ERROR_BAD_IMAGE_DATA,
+                                        "The picture has no pixels.");
+        sdd_gtk_paintable_fail_(self, error);
+    }
 }
 
 /* Runs on GTK's thread. */
@@ -154,6 +180,7 @@ static gboolean sdd_gtk_arrive_(gpointer data)
 {
     SddGtkArrival_ *arrival = (SddGtkArrival_ *)data;
     SddGtkPaintable *self = arrival->load->owner;
+    const guint turn = self != NULL ? self->turn : 0;
     GdkTexture *texture = NULL;
 
     if (self == NULL) return G_SOURCE_REMOVE;
@@ -164,22 +191,16 @@ static gboolean sdd_gtk_arrive_(gpointer data)
         sdd_gtk_load_unref_(arrival->load);
     }
     if (arrival->image != NULL) texture = sdd_gtk_texture(arrival->image);
-    if (texture != NULL && (arrival->is_last || !self->is_whole)) {
-        self->is_whole = arrival->is_last;
+    if (texture != NULL && (!arrival->is_preview || !self->is_whole)) {
+        self->is_whole = !arrival->is_preview;
         self->origin = arrival->origin;
+        g_set_object(&self->replaced, self->texture);
         sdd_gtk_paintable_show_(self, g_steal_pointer(&texture));
     }
     g_clear_object(&texture);
-    if (arrival->is_last) {
-        if (self->is_whole) /* also a smaller one, if a larger one cannot be had */
-            sdd_gtk_paintable_set_state_(self, SDD_GTK_LOADED);
-        else
-            sdd_gtk_paintable_fail_(self, arrival->error != NULL
-                                              ? g_steal_pointer(&arrival->error)
-                                              : g_error_new_literal(SDD_GTK_ERROR,
-                                                                    SDD_ERROR_BAD_IMAGE_DATA,
-                                                                    "The picture has no pixels."));
-    }
+    if (arrival->is_last && self->turn == turn)
+        sdd_gtk_paintable_end_(self, g_steal_pointer(&arrival->error));
+    g_clear_object(&self->replaced);
     g_object_unref(self);
     return G_SOURCE_REMOVE;
 }
@@ -189,11 +210,14 @@ static gboolean sdd_gtk_arrive_(gpointer data)
 static void sdd_gtk_result_(const sdd_result *result, void *user_data)
 {
     SddGtkArrival_ *arrival = g_new0(SddGtkArrival_, 1);
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
 
     arrival->load = (SddGtkLoad_ *)user_data;
     g_atomic_ref_count_inc(&arrival->load->references);
     arrival->image = sdd_image_retain(result->image);
     arrival->is_last = result->is_terminal;
+    if (result->image != NULL && !result->is_terminal) sdd_image_get_info(result->image, &info);
+    arrival->is_preview = info.is_preview;
     arrival->origin = result->origin;
     if (result->failure.status != SDD_OK)
         arrival->error = g_error_new_literal(SDD_GTK_ERROR, result->failure.status,
@@ -206,38 +230,23 @@ static void sdd_gtk_result_(const sdd_result *result, void *user_data)
     }
 }
 
-void sdd_gtk_paintable_load(SddGtkPaintable *self, const char *url, int width, int height,
-                            sdd_fit fit)
+static void sdd_gtk_paintable_submit_(SddGtkPaintable *self, sdd_options options)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
-    SddGtkLoad_ *load;
+    SddGtkLoad_ *load = g_new0(SddGtkLoad_, 1);
     GError *refusal;
 
-    g_return_if_fail(SDD_GTK_IS_PAINTABLE(self));
-    sdd_gtk_paintable_cancel_(self);
-    g_clear_error(&self->error);
-    if (g_strcmp0(url, self->url) != 0) {
-        g_free(self->url);
-        self->url = g_strdup(url);
-        self->is_whole = FALSE;
-        self->origin = SDD_ORIGIN_NONE;
-        sdd_gtk_paintable_show_(self, NULL);
-    }
-    if (url == NULL) {
-        sdd_gtk_paintable_set_state_(self, SDD_GTK_EMPTY);
-        return;
-    }
-    load = g_new0(SddGtkLoad_, 1);
     g_atomic_ref_count_init(&load->references);
     g_atomic_ref_count_inc(&load->references); /* the request's */
     load->owner = self;
     self->load = load;
-    decode.target_width = width;
-    decode.target_height = height;
-    decode.fit = fit;
+    decode.target_width = self->width;
+    decode.target_height = self->height;
+    decode.fit = self->fit;
     decode.pixel_format = SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED;
     request.url = self->url;
+    request.options = options;
     request.decode = &decode;
     request.completed = sdd_gtk_result_;
     request.preview = sdd_gtk_result_;
@@ -252,6 +261,43 @@ void sdd_gtk_paintable_load(SddGtkPaintable *self, const char *url, int width, i
     sdd_gtk_load_unref_(load);
     sdd_gtk_paintable_cancel_(self);
     sdd_gtk_paintable_fail_(self, refusal);
+}
+
+/* Loads a URL; `options` are those of sdd_load_request. */
+static void sdd_gtk_paintable_load_(SddGtkPaintable *self, const char *url, int width, int height,
+                                    sdd_fit fit, sdd_options options)
+{
+    guint turn;
+
+    g_object_ref(self); /* a handler of a signal may give the last reference away */
+    sdd_gtk_paintable_cancel_(self);
+    turn = self->turn;
+    g_clear_error(&self->error);
+    self->width = width, self->height = height;
+    self->fit = fit;
+    if (g_strcmp0(url, self->url) != 0) {
+        g_free(self->url);
+        self->url = g_strdup(url);
+        self->is_whole = FALSE;
+        self->origin = SDD_ORIGIN_NONE;
+        sdd_gtk_paintable_show_(self, NULL);
+    }
+    if (self->turn == turn && self->url == NULL)
+        sdd_gtk_paintable_set_state_(self, SDD_GTK_EMPTY);
+    else if (self->turn == turn)
+        sdd_gtk_paintable_submit_(self, options);
+    g_object_unref(self);
+}
+
+void sdd_gtk_paintable_load(SddGtkPaintable *self, const char *url, int width, int height,
+                            sdd_fit fit)
+{
+    sdd_options options = 0;
+
+    g_return_if_fail(SDD_GTK_IS_PAINTABLE(self));
+    if (self->state == SDD_GTK_FAILED && g_strcmp0(url, self->url) == 0)
+        options = SDD_OPTION_RETRY_FAILED;
+    sdd_gtk_paintable_load_(self, url, width, height, fit, options);
 }
 
 static void sdd_gtk_paintable_snapshot_(GdkPaintable *paintable, GdkSnapshot *snapshot,
@@ -304,6 +350,7 @@ static void sdd_gtk_paintable_dispose_(GObject *object)
     SddGtkPaintable *self = SDD_GTK_PAINTABLE(object);
     sdd_gtk_paintable_cancel_(self);
     g_clear_object(&self->texture);
+    g_clear_object(&self->replaced);
     g_clear_error(&self->error);
     g_clear_pointer(&self->url, g_free);
     G_OBJECT_CLASS(sdd_gtk_paintable_parent_class)->dispose(object);
@@ -339,5 +386,6 @@ sdd_origin sdd_gtk_paintable_get_origin(SddGtkPaintable *self) { return self->or
 G_END_DECLS
 
 #include "gtk-widgets.h"
+#include "gtk-lists.h"
 
 #endif /* SDD_GTK_TYPES_H */

@@ -1,6 +1,5 @@
 /*
- * sdd/gtk-widgets.h - The widget and the list factory of sdd/gtk.h, included by gtk-types.h. Never
- * include it yourself.
+ * sdd/gtk-widgets.h - The widget of sdd/gtk.h, included by gtk-types.h. Never include it yourself.
  */
 #ifndef SDD_GTK_WIDGETS_H
 #define SDD_GTK_WIDGETS_H
@@ -9,19 +8,24 @@
 
 G_BEGIN_DECLS
 
-/* --------------------------------------------------------------------------------------- widget */
-
 struct _SddGtkPicture {
     GtkWidget parent_instance;
     SddGtkPaintable *paintable;
     GdkPaintable *placeholder, *failure;
-    GtkWidget *spinner, *icon; /* shown without placeholder, without failure */
+    GdkPaintable *hash;        /* that of the ThumbHash, in place of the placeholder */
+    gboolean is_hash_of_next;  /* it stays when another URL is set */
+    GtkWidget *spinner, *icon; /* shown without placeholder, without failure; NULL: disposed of */
     char *url;
+    guint turn;        /* of URLs: another one after a signal tells that a handler set it */
+    gboolean is_again; /* the next load is of a URL that failed, and was set again */
+    SddGtkState told;  /* the last state of which "state" has notified */
     sdd_fit fit;
     int width, height; /* of the load, in device pixels; 0: none was begun */
+    guint begin;       /* the idle source that begins the load; 0: none does */
     guint transition;  /* milliseconds */
     gint64 fade_begin; /* microseconds of the frame clock; 0: the next frame is the first */
     guint fade;        /* the tick callback; 0: the picture does not fade in */
+    GdkTexture *faded; /* the preview over which it fades in */
 };
 
 enum {
@@ -51,13 +55,20 @@ static void sdd_gtk_picture_set_class_(SddGtkPicture *self, const char *name, gb
         gtk_widget_remove_css_class(GTK_WIDGET(self), name);
 }
 
+/* What is shown before the picture; NULL: the spinner. */
+static GdkPaintable *sdd_gtk_picture_before_(SddGtkPicture *self)
+{
+    return self->hash != NULL ? self->hash : self->placeholder;
+}
+
 static void sdd_gtk_picture_refresh_(SddGtkPicture *self)
 {
     const SddGtkState state = sdd_gtk_picture_get_state(self);
-    const gboolean is_bare = sdd_gtk_paintable_get_texture(self->paintable) == NULL;
-    const gboolean spins = state == SDD_GTK_LOADING && self->placeholder == NULL && is_bare;
+    const gboolean is_bare = sdd_gtk_paintable_get_texture(self->paintable) == NULL &&
+                             sdd_gtk_picture_before_(self) == NULL;
+    const gboolean spins = state == SDD_GTK_LOADING && is_bare;
 
-    if (self->spinner == NULL) return; /* disposed of */
+    if (self->spinner == NULL) return;
     gtk_widget_set_visible(self->spinner, spins);
     g_object_set(self->spinner, "spinning", spins, NULL);
     gtk_widget_set_visible(self->icon, state == SDD_GTK_FAILED && self->failure == NULL);
@@ -70,6 +81,7 @@ static void sdd_gtk_picture_stop_fade_(SddGtkPicture *self)
 {
     if (self->fade != 0) gtk_widget_remove_tick_callback(GTK_WIDGET(self), self->fade);
     self->fade = 0;
+    g_clear_object(&self->faded);
 }
 
 static gboolean sdd_gtk_picture_tick_(GtkWidget *widget, GdkFrameClock *clock, gpointer user_data)
@@ -82,44 +94,74 @@ static gboolean sdd_gtk_picture_tick_(GtkWidget *widget, GdkFrameClock *clock, g
     gtk_widget_queue_draw(widget);
     if (now - self->fade_begin < (gint64)self->transition * 1000) return G_SOURCE_CONTINUE;
     self->fade = 0;
+    g_clear_object(&self->faded);
     return G_SOURCE_REMOVE;
 }
 
 static void sdd_gtk_picture_changed_(SddGtkPicture *self)
 {
+    const SddGtkState state = sdd_gtk_picture_get_state(self);
+
+    if (state == SDD_GTK_LOADED || state == SDD_GTK_FAILED) self->is_hash_of_next = FALSE;
     sdd_gtk_picture_stop_fade_(self);
-    if (self->transition > 0 &&
-        sdd_gtk_paintable_get_state(self->paintable) == SDD_GTK_LOADED &&
+    if (self->transition > 0 && state == SDD_GTK_LOADED &&
         sdd_gtk_paintable_get_origin(self->paintable) != SDD_ORIGIN_MEMORY) {
         self->fade_begin = 0;
+        g_set_object(&self->faded, self->paintable->replaced);
         self->fade = gtk_widget_add_tick_callback(GTK_WIDGET(self), sdd_gtk_picture_tick_, NULL,
                                                   NULL);
     }
     sdd_gtk_picture_refresh_(self);
+    if (state == self->told) return;
+    self->told = state;
     g_object_notify_by_pspec(G_OBJECT(self), sdd_gtk_picture_properties_[SDD_GTK_PICTURE_STATE_]);
 }
 
-/* Begins the load once the widget has a size, and again if it has become larger. */
-static void sdd_gtk_picture_load_(SddGtkPicture *self, int width, int height)
+/* Begins the load once the widget has a size, and again if it has become larger: then for a size
+   with room for growth, so that a window that is drawn larger does not load for each pixel. */
+static void sdd_gtk_picture_load_(SddGtkPicture *self)
 {
     const int scale = gtk_widget_get_scale_factor(GTK_WIDGET(self));
+    int width = gtk_widget_get_width(GTK_WIDGET(self)) * scale;
+    int height = gtk_widget_get_height(GTK_WIDGET(self)) * scale;
+    sdd_options options = 0;
 
-    width *= scale, height *= scale;
     if (self->url == NULL || width <= 0 || height <= 0) return;
     if (width <= self->width && height <= self->height) return;
+    if (self->width > 0) {
+        if (sdd_gtk_picture_get_state(self) == SDD_GTK_FAILED) return; /* until it is set again */
+        width += width / 4, height += height / 4;
+    }
+    if (self->is_again) options = SDD_OPTION_RETRY_FAILED;
+    self->is_again = FALSE;
     self->width = MAX(width, self->width);
     self->height = MAX(height, self->height);
-    sdd_gtk_paintable_load(self->paintable, self->url, self->width, self->height, self->fit);
+    sdd_gtk_paintable_load_(self->paintable, self->url, self->width, self->height, self->fit,
+                            options);
+}
+
+static gboolean sdd_gtk_picture_begin_(gpointer data)
+{
+    SddGtkPicture *self = SDD_GTK_PICTURE(data);
+    self->begin = 0;
+    sdd_gtk_picture_load_(self);
+    return G_SOURCE_REMOVE;
+}
+
+/* Begins the load soon: handlers of "state" must not run while widgets are given their sizes. */
+static void sdd_gtk_picture_queue_load_(SddGtkPicture *self)
+{
+    if (self->begin == 0 && self->url != NULL)
+        self->begin = g_idle_add_full(G_PRIORITY_HIGH_IDLE, sdd_gtk_picture_begin_, self, NULL);
 }
 
 static void sdd_gtk_picture_reload_(SddGtkPicture *self)
 {
-    GtkWidget *widget = GTK_WIDGET(self);
     self->width = self->height = 0;
-    if (gtk_widget_get_mapped(widget))
-        sdd_gtk_picture_load_(self, gtk_widget_get_width(widget), gtk_widget_get_height(widget));
+    if (gtk_widget_get_mapped(GTK_WIDGET(self)))
+        sdd_gtk_picture_load_(self);
     else
-        gtk_widget_queue_allocate(widget);
+        gtk_widget_queue_allocate(GTK_WIDGET(self));
 }
 
 static void sdd_gtk_picture_size_allocate_(GtkWidget *widget, int width, int height, int baseline)
@@ -138,7 +180,7 @@ static void sdd_gtk_picture_size_allocate_(GtkWidget *widget, int width, int hei
         place.x = (width - wish.width) / 2, place.y = (height - wish.height) / 2;
         gtk_widget_size_allocate(child, &place, -1);
     }
-    sdd_gtk_picture_load_(self, width, height);
+    sdd_gtk_picture_queue_load_(self);
 }
 
 static void sdd_gtk_picture_draw_(SddGtkPicture *self, GtkSnapshot *snapshot,
@@ -172,6 +214,7 @@ static void sdd_gtk_picture_snapshot_(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     SddGtkPicture *self = SDD_GTK_PICTURE(widget);
     const gboolean has_texture = sdd_gtk_paintable_get_texture(self->paintable) != NULL;
+    GdkPaintable *before = sdd_gtk_picture_before_(self);
     double shown = 1;
 
     if (self->fade != 0 && self->fade_begin == 0) shown = 0;
@@ -180,8 +223,10 @@ static void sdd_gtk_picture_snapshot_(GtkWidget *widget, GtkSnapshot *snapshot)
                          self->fade_begin) / 1000 / self->transition;
     if (!has_texture && sdd_gtk_picture_get_state(self) == SDD_GTK_FAILED && self->failure != NULL)
         sdd_gtk_picture_draw_(self, snapshot, self->failure);
-    else if ((!has_texture || shown < 1) && self->placeholder != NULL)
-        sdd_gtk_picture_draw_(self, snapshot, self->placeholder);
+    else if (has_texture && shown < 1 && self->faded != NULL)
+        sdd_gtk_picture_draw_(self, snapshot, GDK_PAINTABLE(self->faded));
+    else if ((!has_texture || shown < 1) && before != NULL)
+        sdd_gtk_picture_draw_(self, snapshot, before);
     if (has_texture) {
         gtk_snapshot_push_opacity(snapshot, CLAMP(shown, 0, 1));
         sdd_gtk_picture_draw_(self, snapshot, GDK_PAINTABLE(self->paintable));
@@ -198,24 +243,52 @@ void sdd_gtk_picture_set_loader(SddGtkPicture *self, sdd_loader *loader)
 void sdd_gtk_picture_set_url(SddGtkPicture *self, const char *url)
 {
     char *before;
+    guint turn;
 
     g_return_if_fail(SDD_GTK_IS_PICTURE(self));
     before = self->url; /* which may be what is given, to try it again */
-    if (g_strcmp0(url, before) == 0 && sdd_gtk_picture_get_state(self) != SDD_GTK_FAILED) return;
+    self->is_again = g_strcmp0(url, before) == 0;
+    if (self->is_again && sdd_gtk_picture_get_state(self) != SDD_GTK_FAILED) return;
+    g_object_ref(self); /* a handler of a signal may give the last reference away */
+    turn = ++self->turn;
     self->url = g_strdup(url);
     g_free(before);
-    sdd_gtk_paintable_load(self->paintable, NULL, 0, 0, self->fit); /* cancels */
-    sdd_gtk_picture_changed_(self);
-    g_object_notify_by_pspec(G_OBJECT(self), sdd_gtk_picture_properties_[SDD_GTK_PICTURE_URL_]);
-    sdd_gtk_picture_reload_(self);
+    if (!self->is_again && !self->is_hash_of_next) g_clear_object(&self->hash);
+    self->is_hash_of_next = FALSE;
+    sdd_gtk_paintable_load_(self->paintable, NULL, 0, 0, self->fit, 0); /* cancels */
+    if (self->turn == turn) sdd_gtk_picture_changed_(self);
+    if (self->turn == turn)
+        g_object_notify_by_pspec(G_OBJECT(self), sdd_gtk_picture_properties_[SDD_GTK_PICTURE_URL_]);
+    if (self->turn == turn) sdd_gtk_picture_reload_(self);
+    g_object_unref(self);
 }
 
 const char *sdd_gtk_picture_get_url(SddGtkPicture *self) { return self->url; }
 
+/* Puts a paintable, which may change by itself, in place of another one. */
+static void sdd_gtk_picture_set_paintable_(SddGtkPicture *self, GdkPaintable **place,
+                                           GdkPaintable *paintable, int property)
+{
+    GdkPaintable *other = place == &self->failure ? self->placeholder : self->failure;
+
+    if (*place == paintable) return;
+    if (*place != NULL && *place != other) g_signal_handlers_disconnect_by_data(*place, self);
+    g_set_object(place, paintable);
+    if (paintable != NULL && paintable != other) {
+        g_signal_connect_swapped(paintable, "invalidate-contents",
+                                 G_CALLBACK(gtk_widget_queue_draw), self);
+        g_signal_connect_swapped(paintable, "invalidate-size", G_CALLBACK(gtk_widget_queue_draw),
+                                 self);
+    }
+    sdd_gtk_picture_refresh_(self);
+    if (self->spinner != NULL)
+        g_object_notify_by_pspec(G_OBJECT(self), sdd_gtk_picture_properties_[property]);
+}
+
 void sdd_gtk_picture_set_placeholder(SddGtkPicture *self, GdkPaintable *placeholder)
 {
-    g_set_object(&self->placeholder, placeholder);
-    sdd_gtk_picture_refresh_(self);
+    sdd_gtk_picture_set_paintable_(self, &self->placeholder, placeholder,
+                                   SDD_GTK_PICTURE_PLACEHOLDER_);
 }
 
 void sdd_gtk_picture_set_thumbhash(SddGtkPicture *self, const void *hash, gsize size)
@@ -226,14 +299,15 @@ void sdd_gtk_picture_set_thumbhash(SddGtkPicture *self, const void *hash, gsize 
     if (hash != NULL && sdd_image_from_thumbhash(hash, size, &image) == SDD_OK)
         texture = sdd_gtk_texture(image);
     sdd_image_release(image);
-    sdd_gtk_picture_set_placeholder(self, texture != NULL ? GDK_PAINTABLE(texture) : NULL);
-    g_clear_object(&texture);
+    g_clear_object(&self->hash);
+    if (texture != NULL) self->hash = GDK_PAINTABLE(texture);
+    self->is_hash_of_next = TRUE;
+    sdd_gtk_picture_refresh_(self);
 }
 
 void sdd_gtk_picture_set_failure(SddGtkPicture *self, GdkPaintable *failure)
 {
-    g_set_object(&self->failure, failure);
-    sdd_gtk_picture_refresh_(self);
+    sdd_gtk_picture_set_paintable_(self, &self->failure, failure, SDD_GTK_PICTURE_FAILURE_);
 }
 
 void sdd_gtk_picture_set_fit(SddGtkPicture *self, sdd_fit fit)
@@ -245,7 +319,10 @@ void sdd_gtk_picture_set_fit(SddGtkPicture *self, sdd_fit fit)
 
 void sdd_gtk_picture_set_transition(SddGtkPicture *self, guint milliseconds)
 {
+    if (self->transition == milliseconds) return;
     self->transition = milliseconds;
+    g_object_notify_by_pspec(G_OBJECT(self),
+                             sdd_gtk_picture_properties_[SDD_GTK_PICTURE_TRANSITION_]);
 }
 
 SddGtkPaintable *sdd_gtk_picture_get_paintable(SddGtkPicture *self) { return self->paintable; }
@@ -265,7 +342,9 @@ static void sdd_gtk_picture_set_property_(GObject *object, guint property, const
         given = g_value_get_object(value);
         sdd_gtk_picture_set_failure(self, (GdkPaintable *)given);
         break;
-    case SDD_GTK_PICTURE_TRANSITION_: self->transition = g_value_get_uint(value); break;
+    case SDD_GTK_PICTURE_TRANSITION_:
+        sdd_gtk_picture_set_transition(self, g_value_get_uint(value));
+        break;
     default: G_OBJECT_WARN_INVALID_PROPERTY_ID(object, property, spec);
     }
 }
@@ -292,24 +371,29 @@ static void sdd_gtk_picture_dispose_(GObject *object)
     g_clear_pointer(&self->spinner, gtk_widget_unparent);
     g_clear_pointer(&self->icon, gtk_widget_unparent);
     g_clear_pointer(&self->url, g_free);
+    g_clear_handle_id(&self->begin, g_source_remove);
+    self->turn++;
     g_signal_handlers_disconnect_by_data(self->paintable, self);
     sdd_gtk_paintable_load(self->paintable, NULL, 0, 0, self->fit); /* cancels, whoever holds it */
     sdd_gtk_picture_stop_fade_(self);
-    g_clear_object(&self->placeholder);
-    g_clear_object(&self->failure);
+    sdd_gtk_picture_set_placeholder(self, NULL);
+    sdd_gtk_picture_set_failure(self, NULL);
+    g_clear_object(&self->hash);
     G_OBJECT_CLASS(sdd_gtk_picture_parent_class)->dispose(object);
 }
 
 static void sdd_gtk_picture_finalize_(GObject *object)
 {
     g_object_unref(SDD_GTK_PICTURE(object)->paintable);
+    g_free(SDD_GTK_PICTURE(object)->url);
     G_OBJECT_CLASS(sdd_gtk_picture_parent_class)->finalize(object);
 }
 
 static void sdd_gtk_picture_class_init(SddGtkPictureClass *type)
 {
     const GParamFlags readable = (GParamFlags)(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-    const GParamFlags both = (GParamFlags)(readable | G_PARAM_WRITABLE);
+    const GParamFlags both =
+        (GParamFlags)(readable | G_PARAM_WRITABLE | G_PARAM_EXPLICIT_NOTIFY);
     GObjectClass *object = G_OBJECT_CLASS(type);
     GtkWidgetClass *widget = GTK_WIDGET_CLASS(type);
     GParamSpec **properties = sdd_gtk_picture_properties_;
@@ -320,8 +404,7 @@ static void sdd_gtk_picture_class_init(SddGtkPictureClass *type)
     object->get_property = sdd_gtk_picture_get_property_;
     widget->snapshot = sdd_gtk_picture_snapshot_;
     widget->size_allocate = sdd_gtk_picture_size_allocate_;
-    properties[SDD_GTK_PICTURE_URL_] = g_param_spec_string(
-        "url", NULL, NULL, NULL, (GParamFlags)(both | G_PARAM_EXPLICIT_NOTIFY));
+    properties[SDD_GTK_PICTURE_URL_] = g_param_spec_string("url", NULL, NULL, NULL, both);
     properties[SDD_GTK_PICTURE_PLACEHOLDER_] =
         g_param_spec_object("placeholder", NULL, NULL, GDK_TYPE_PAINTABLE, both);
     properties[SDD_GTK_PICTURE_FAILURE_] =
@@ -358,88 +441,6 @@ GtkWidget *sdd_gtk_picture_new(sdd_loader *loader)
     gpointer made = g_object_new(SDD_GTK_TYPE_PICTURE, NULL);
     sdd_gtk_picture_set_loader(SDD_GTK_PICTURE(made), loader);
     return GTK_WIDGET(made);
-}
-
-/* ---------------------------------------------------------------------------------------- lists */
-
-typedef struct {
-    sdd_loader *loader;
-    int width, height;
-    SddGtkUrlFunc url_of;
-    SddGtkThumbhashFunc thumbhash_of;
-    gpointer user_data;
-    GDestroyNotify user_data_free;
-} SddGtkRows_;
-
-static void sdd_gtk_rows_free_(gpointer data)
-{
-    SddGtkRows_ *rows = (SddGtkRows_ *)data;
-    if (rows->user_data_free != NULL) rows->user_data_free(rows->user_data);
-    g_free(rows);
-}
-
-static void sdd_gtk_row_setup_(GtkListItemFactory *factory, GtkListItem *item, SddGtkRows_ *rows)
-{
-    GtkWidget *picture = sdd_gtk_picture_new(rows->loader);
-    (void)factory;
-    gtk_widget_set_size_request(picture, rows->width, rows->height);
-    gtk_list_item_set_child(item, picture);
-}
-
-static void sdd_gtk_row_bind_(GtkListItemFactory *factory, GtkListItem *item, SddGtkRows_ *rows)
-{
-    gpointer of = gtk_list_item_get_item(item);
-    SddGtkPicture *picture = SDD_GTK_PICTURE(gtk_list_item_get_child(item));
-    char *url;
-
-    (void)factory;
-    if (rows->thumbhash_of != NULL) {
-        GBytes *hash = rows->thumbhash_of(of, rows->user_data);
-        gsize size = 0;
-        const void *data = hash != NULL ? g_bytes_get_data(hash, &size) : NULL;
-        sdd_gtk_picture_set_thumbhash(picture, data, size);
-        g_clear_pointer(&hash, g_bytes_unref);
-    }
-    if (rows->url_of != NULL)
-        url = rows->url_of(of, rows->user_data);
-    else
-        url = g_strdup(gtk_string_object_get_string(GTK_STRING_OBJECT(of)));
-    sdd_gtk_picture_set_url(picture, url);
-    g_free(url);
-}
-
-static void sdd_gtk_row_unbind_(GtkListItemFactory *factory, GtkListItem *item, SddGtkRows_ *rows)
-{
-    GtkWidget *child = gtk_list_item_get_child(item);
-    (void)factory, (void)rows;
-    if (child != NULL) sdd_gtk_picture_set_url(SDD_GTK_PICTURE(child), NULL);
-}
-
-GtkListItemFactory *sdd_gtk_picture_factory_new(sdd_loader *loader, int width, int height,
-                                                SddGtkUrlFunc url_of, gpointer user_data,
-                                                GDestroyNotify user_data_free)
-{
-    GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
-    SddGtkRows_ *rows = g_new0(SddGtkRows_, 1);
-
-    rows->loader = loader;
-    rows->width = width, rows->height = height;
-    rows->url_of = url_of;
-    rows->user_data = user_data;
-    rows->user_data_free = user_data_free;
-    g_object_set_data_full(G_OBJECT(factory), "sdd-gtk-rows", rows, sdd_gtk_rows_free_);
-    g_signal_connect(factory, "setup", G_CALLBACK(sdd_gtk_row_setup_), rows);
-    g_signal_connect(factory, "bind", G_CALLBACK(sdd_gtk_row_bind_), rows);
-    g_signal_connect(factory, "unbind", G_CALLBACK(sdd_gtk_row_unbind_), rows);
-    return factory;
-}
-
-void sdd_gtk_picture_factory_set_thumbhash(GtkListItemFactory *factory,
-                                           SddGtkThumbhashFunc thumbhash_of)
-{
-    SddGtkRows_ *rows = (SddGtkRows_ *)g_object_get_data(G_OBJECT(factory), "sdd-gtk-rows");
-    g_return_if_fail(rows != NULL);
-    rows->thumbhash_of = thumbhash_of;
 }
 
 G_END_DECLS

@@ -14,17 +14,21 @@
  *     sdd_gtk_picture_set_url(SDD_GTK_PICTURE(picture), "https://example.org/a.jpg");
  *
  * Sizes      Pictures are decoded to the size of the widget times its scale factor: device pixels.
+ *            A widget that has become larger loads for a quarter more, as room for more growth.
  * Threads    All functions are for GTK's thread, which runs the default main context; callbacks and
  *            notify signals come there. Events that the downloader delivers on another thread are
  *            handed over by an idle source, which runs before a frame is drawn.
  * Loaders    NULL is the shared loader. One of the application's own gives headers, limits and
  *            transforms (sdd_loader_config.options_processor); it may be destroyed at any time:
  *            loads then fail with SDD_ERROR_CLOSED or SDD_ERROR_CANCELLED. If its downloader has
- *            SDD_DELIVERY_APPLICATION, sdd_glib_watch() takes its events.
+ *            SDD_DELIVERY_APPLICATION, sdd_glib_watch() takes its events. A processor that adds
+ *            SDD_OPTION_REFRESH_CACHED sets sdd_load_request.cached to its `preview`, so that the
+ *            cached picture is shown at once; it stays if the server confirms it or fails.
  * Lifetime   A load is cancelled when its URL is replaced, its list item is unbound, or its object
  *            is disposed of. Nothing is called for it after that.
  * Errors     A load that fails has state SDD_GTK_FAILED and a GError: SDD_GTK_ERROR, an sdd_status
- *            as code, and a sentence. Setting the URL again tries again.
+ *            as code, and a sentence. Setting the same URL again tries again, with
+ *            SDD_OPTION_RETRY_FAILED: also while the loader blocks it (FAILED URLS in loader.h).
  */
 #ifndef SDD_GTK_H
 #define SDD_GTK_H
@@ -78,7 +82,7 @@ SddGtkPaintable *sdd_gtk_paintable_new(sdd_loader *loader);
 
 /**
  * Loads a URL in place of the one before, whose load is cancelled. If it is the same URL, the
- * picture stays until the new one is there.
+ * picture stays until the new one is there. A handler of a signal may load another URL.
  *
  * @param url Copied. NULL: none, the paintable is empty.
  * @param width, height Device pixels, 0: any. A picture is never enlarged.
@@ -100,8 +104,9 @@ sdd_origin sdd_gtk_paintable_get_origin(SddGtkPaintable *self);
 /**
  * A widget that shows the picture of a URL. It takes the size that it is given and asks for none:
  * gtk_widget_set_size_request(), or let it expand. It loads when it has a size, and again when it
- * becomes larger. While it loads it shows the placeholder, or a spinner; after a failure the
- * picture for that, or an icon. CSS: a node "sddpicture" with the class "loading" or "failed".
+ * becomes larger, unless it has failed. While it loads it shows the placeholder, or a spinner;
+ * after a failure the picture for that, or an icon. CSS: a node "sddpicture" with the class
+ * "loading" or "failed". Handlers of notify signals may destroy the widget, or set another URL.
  *
  * Properties: "url", "placeholder", "failure", "transition" (milliseconds), "state" (read-only).
  */
@@ -122,19 +127,21 @@ void sdd_gtk_picture_set_loader(SddGtkPicture *self, sdd_loader *loader);
 void sdd_gtk_picture_set_url(SddGtkPicture *self, const char *url);
 const char *sdd_gtk_picture_get_url(SddGtkPicture *self);
 
-/** Sets what is shown before the picture, and after a failure. NULL: spinner and icon. */
+/** Sets what is shown before the picture, and after a failure, also if it changes by itself. NULL:
+    spinner and icon. */
 void sdd_gtk_picture_set_placeholder(SddGtkPicture *self, GdkPaintable *placeholder);
 void sdd_gtk_picture_set_failure(SddGtkPicture *self, GdkPaintable *failure);
 /**
- * Sets a ThumbHash (sdd_image_thumbhash()) whose picture is shown before the picture, in place of
- * the placeholder.
+ * Sets a ThumbHash (sdd_image_thumbhash()) whose picture is shown before that of one URL, in place
+ * of the placeholder. Call it before sdd_gtk_picture_set_url().
  *
- * @param hash Borrowed for the call. NULL, or bytes that are no hash: there is no placeholder.
+ * @param hash Borrowed for the call. NULL, or bytes that are no hash: the placeholder is shown.
  */
 void sdd_gtk_picture_set_thumbhash(SddGtkPicture *self, const void *hash, gsize size);
 /** Sets how the picture fills the widget; initially SDD_FIT_FILL, which covers all of it. */
 void sdd_gtk_picture_set_fit(SddGtkPicture *self, sdd_fit fit);
-/** Sets for how long a picture that was not in memory fades in; initially 0: not at all. */
+/** Sets for how long a picture that was not in memory fades in, over what was shown before it;
+    initially 0: not at all. */
 void sdd_gtk_picture_set_transition(SddGtkPicture *self, guint milliseconds);
 
 SddGtkState sdd_gtk_picture_get_state(SddGtkPicture *self);
