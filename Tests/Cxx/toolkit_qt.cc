@@ -13,6 +13,8 @@
 #include <QQmlApplicationEngine>
 #include <QQuickItem>
 #include <QQuickWindow>
+#include <QScrollBar>
+#include <QSortFilterProxyModel>
 #include <unistd.h>
 
 namespace {
@@ -120,29 +122,43 @@ void every_format_has_the_same_colours()
     CHECK_EQUAL(images(), 0);
 }
 
-void a_qimage_knows_its_colours()
+// Checks that Qt's conversion of the colours as stored gives those of the library, but for its rounding.
+QColorSpace checked_colours(const char *name)
 {
-    const std::string jpeg = fixture_of("colour/display-p3.jpg");
+    const std::string file = fixture_of(name);
     sdd::decode_options options;
-    sdd::image image = sdd::image::decode(sdd::as_bytes(jpeg), options).value();
+    sdd::image image = sdd::image::decode(sdd::as_bytes(file), options).value();
     const QImage stored = sdd::qt::to_image(image);
-    CHECK(stored.constBits() == image.pixels().bytes.data());
-    CHECK(stored.colorSpace().isValid() && stored.colorSpace().primaries() == QColorSpace::Primaries::DciP3D65);
-    CHECK(stored.colorSpace().transferFunction() == QColorSpace::TransferFunction::SRgb);
+    CHECK(stored.constBits() == image.pixels().bytes.data() && stored.colorSpace().isValid());
     options.colour = SDD_COLOUR_SRGB;
-    image = sdd::image::decode(sdd::as_bytes(jpeg), options).value();
+    image = sdd::image::decode(sdd::as_bytes(file), options).value();
     const QImage converted = sdd::qt::to_image(image);
     CHECK(converted.constBits() == image.pixels().bytes.data());
     CHECK(converted.colorSpace() == QColorSpace(QColorSpace::SRgb));
-    // Qt's own conversion gives the same colours, but for its rounding.
     const QImage by_qt = stored.convertedToColorSpace(QColorSpace::SRgb);
     for (int y = 0; y < by_qt.height(); y++)
         for (int x = 0; x < by_qt.width(); x++) {
             const QColor ours = converted.pixelColor(x, y), theirs = by_qt.pixelColor(x, y);
-            CHECK(std::abs(ours.red() - theirs.red()) <= 3 && std::abs(ours.green() - theirs.green()) <= 3 &&
-                  std::abs(ours.blue() - theirs.blue()) <= 3);
+            if (std::abs(ours.red() - theirs.red()) > 3 || std::abs(ours.green() - theirs.green()) > 3 ||
+                std::abs(ours.blue() - theirs.blue()) > 3)
+                FAIL("%s: %06x at %d, %d, not %06x", name, theirs.rgb(), x, y, ours.rgb());
         }
-    CHECK(!sdd::qt::to_image(decoded(0)).colorSpace().isValid());
+    return stored.colorSpace();
+}
+
+void a_qimage_knows_its_colours()
+{
+    const QColorSpace profile = checked_colours("colour/display-p3.jpg");
+    CHECK(profile.primaries() == QColorSpace::Primaries::DciP3D65);
+    CHECK(profile.transferFunction() == QColorSpace::TransferFunction::SRgb);
+    CHECK(checked_colours("colour/cicp-p3.png") == QColorSpace(QColorSpace::DisplayP3));
+    (void)checked_colours("colour/cicp-2020.png");
+    (void)checked_colours("colour/gama-10.png");
+    (void)checked_colours("colour/gama-chrm.png");
+    for (const char *name : { "colour/cicp-pq.png", "colour/unstated.png", "colour/chrm-alone.png" }) {
+        const auto image = sdd::image::decode(sdd::as_bytes(fixture_of(name))).value();
+        CHECK(!sdd::qt::to_image(image).colorSpace().isValid());
+    }
     const auto srgb = sdd::image::decode(sdd::as_bytes(fixture_of("colour/srgb.png"))).value();
     CHECK(sdd::qt::to_image(srgb).colorSpace() == QColorSpace(QColorSpace::SRgb));
 }
@@ -317,6 +333,86 @@ void a_callback_destroys_its_picture()
     run_until_idle();
 }
 
+void a_url_that_failed_is_tried_again()
+{
+    const auto has_status = [](const sdd::qt::picture &picture, sdd_status status) {
+        run_until([&] { return picture.state() != sdd::qt::state::loading; });
+        CHECK_STATUS(picture.error()->status(), status);
+    };
+    sdd::loader_config config;
+    config.downloader = downloader->get();
+    config.no_cache = true;
+    sdd::loader blocking(config);
+    QObject receiver;
+    sdd::qt::picture picture(&receiver, blocking.get()), other(&receiver, blocking.get());
+    for (int i = 0; i < 2; i++) {
+        picture.start({ missing() });
+        has_status(picture, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    }
+    other.start({ missing() });
+    has_status(other, SDD_ERROR_BLOCKED);
+
+    sdd::qt::picture_widget widget(nullptr, blocking.get());
+    widget.resize(cell);
+    widget.show();
+    widget.set_url(missing());
+    has_status(widget.shown(), SDD_ERROR_BLOCKED);
+    widget.resize(2 * cell); // which is no wish of a person
+    CHECK(widget.state() == sdd::qt::state::failed);
+    widget.set_url(missing());
+    has_status(widget.shown(), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+
+    sdd::qt::thumbnail_model model(cell, blocking.get());
+    model.set_urls({ missing() });
+    const QModelIndex row = model.index(0);
+    const auto error = [&] {
+        (void)row.data(Qt::DecorationRole);
+        run_until([&] { return model.loading_count() == 0; });
+        return row.data(sdd::qt::thumbnail_model::error_role).toString();
+    };
+    const QString blocked = error();
+    model.retry(0);
+    CHECK(error().contains(QStringLiteral("404")) && error() != blocked);
+
+    sdd::qt::image_provider provider(blocking.get());
+    for (const QString &prefix : { QString(), QStringLiteral("retry:") }) {
+        const std::unique_ptr<QQuickImageResponse> response(
+            provider.requestImageResponse(prefix + missing().toString(), {}));
+        bool is_finished = false;
+        QObject::connect(response.get(), &QQuickImageResponse::finished, &receiver, [&] { is_finished = true; });
+        run_until([&] { return is_finished; });
+        CHECK((response->errorString() == blocked) == prefix.isEmpty());
+    }
+    run_until_idle();
+}
+
+void a_confirmed_picture_is_loaded()
+{
+    sdd::cache_config keeping;
+    keeping.name = "toolkit-qt" + std::to_string(getpid());
+    sdd::cache cache(keeping);
+    sdd::loader_config config;
+    config.downloader = downloader->get();
+    config.cache = cache.get();
+    sdd::loader refreshing(config);
+    QObject receiver;
+    for (int i = 0; i < 2; i++) {
+        sdd::qt::picture picture(&receiver, refreshing.get());
+        bool was_shown = false;
+        picture.on_change = [&] {
+            if (picture.state() == sdd::qt::state::loading && !picture.image().isNull()) was_shown = true;
+        };
+        sdd::qt::wish wanted{ file("plain.png"), cell, SDD_FIT_FILL, false };
+        wanted.request.options = SDD_OPTION_REFRESH_CACHED;
+        picture.start(wanted);
+        run_until([&] { return picture.state() != sdd::qt::state::loading; });
+        CHECK(picture.state() == sdd::qt::state::loaded && is_plain(picture.image()));
+        CHECK(was_shown == (i == 1));
+        picture.clear();
+        CHECK(cache.flush_wait().has_value());
+    }
+}
+
 // ---- coders over Qt's plugins
 
 // The end of a download of the bytes by a downloader of its own, with the coders of the formats.
@@ -404,7 +500,7 @@ void a_widget_loads_at_its_size()
     widget.set_url(file("large.png"));
     run_until([&] { return widget.state() == sdd::qt::state::loaded; });
     widget.resize(2 * cell);
-    run_until([&] { return widget.shown().image().size() == 2 * cell * widget.devicePixelRatioF(); });
+    run_until([&] { return widget.shown().image().width() >= 2 * cell.width() * widget.devicePixelRatioF(); });
     CHECK(widget.state() == sdd::qt::state::loaded); // it showed the small one meanwhile
 }
 
@@ -442,6 +538,79 @@ void a_window_goes_in_mid_load()
     widget.reset();
     run_until([&] { return counts().requests_cancelled == before + 1; });
     run_until_idle();
+}
+
+void a_callback_destroys_its_widget_in_set_url()
+{
+    for (const sdd::qt::state last : { sdd::qt::state::empty, sdd::qt::state::loading }) {
+        auto *widget = new sdd::qt::picture_widget(nullptr, loader->get());
+        widget->resize(cell);
+        widget->show();
+        if (last == sdd::qt::state::empty) widget->set_url(file("plain.png"));
+        bool is_gone = false;
+        widget->on_change = [&is_gone, widget, last] {
+            if (is_gone || widget->state() != last) return;
+            is_gone = true;
+            delete widget;
+        };
+        widget->set_url(last == sdd::qt::state::empty ? QUrl() : file("plain.png"));
+        CHECK(is_gone);
+    }
+    run_until_idle();
+}
+
+void a_widget_that_grows_loads_seldom()
+{
+    sdd::qt::picture_widget widget(nullptr, loader->get());
+    widget.resize(cell);
+    widget.set_url(file("large.png"));
+    widget.show();
+    run_until([&] { return widget.state() == sdd::qt::state::loaded; });
+    const int64_t before = counts().requests;
+    for (int i = 1; i <= 30; i++) {
+        widget.resize(cell + QSize(i, i));
+        run_until([&] { return widget.shown().image().width() >= widget.width() * widget.devicePixelRatioF(); });
+    }
+    CHECK_EQUAL(counts().requests - before, 1);
+}
+
+// A view on a screen whose device pixels a test chooses.
+template <class View> class on_screen : public View {
+public:
+    using View::View;
+    qreal ratio = 1;
+
+protected:
+    int metric(QPaintDevice::PaintDeviceMetric metric) const override
+    {
+        if (metric == QPaintDevice::PdmDevicePixelRatio) return qRound(ratio);
+        if (metric == QPaintDevice::PdmDevicePixelRatioScaled)
+            return static_cast<int>(ratio * QPaintDevice::devicePixelRatioFScale());
+        return View::metric(metric);
+    }
+};
+
+void views_come_to_another_screen()
+{
+    on_screen<sdd::qt::picture_widget> widget(nullptr, loader->get());
+    widget.resize(cell);
+    widget.set_url(file("large.png"));
+    widget.show();
+    run_until([&] { return widget.shown().image().size() == cell; });
+    widget.ratio = 2;
+    widget.update(); // as the window system asks for
+    run_until([&] { return widget.shown().image().width() >= 2 * cell.width(); });
+
+    on_screen<QListView> view;
+    sdd::qt::thumbnail_model model(cell, loader->get());
+    model.set_urls({ file("large.png") });
+    model.attach(&view);
+    view.show();
+    const auto thumbnail = [&] { return model.index(0).data(Qt::DecorationRole).value<QPixmap>(); };
+    run_until([&] { return thumbnail().size() == cell; });
+    view.ratio = 2;
+    view.viewport()->update();
+    run_until([&] { return thumbnail().size() == 2 * cell; });
 }
 
 // ---- the list model
@@ -490,6 +659,51 @@ void scrolling_a_view_cancels()
     model.reset();
     run_until_idle();
     CHECK_EQUAL(counts().requests_succeeded, before.requests_succeeded);
+}
+
+void rows_in_sight_of_any_view_stay()
+{
+    QListView first, second;
+    sdd::qt::thumbnail_model model(cell, loader->get());
+    QList<QUrl> urls;
+    for (int i = 0; i < rows; i++) urls.append(held_back("both" + std::to_string(i), "plain.png"));
+    model.set_urls(urls);
+    for (QListView *view : { &first, &second }) {
+        view->resize(480, 360);
+        model.attach(view);
+        view->show();
+    }
+    const auto state_of = [&](int row) { return model.index(row).data(model.state_role).toInt(); };
+    run_until([&] { return state_of(0) != 0; });
+    run_until([&] { return second.verticalScrollBar()->maximum() > 0; });
+    second.scrollToBottom();
+    CHECK(state_of(0) != 0); // the first view is not drawn in between
+    run_until([&] { return state_of(rows - 1) != 0; });
+    CHECK(state_of(0) != 0);
+    first.scrollToBottom();
+    run_until([&] { return state_of(0) == 0; });
+}
+
+void a_proxy_model_stays()
+{
+    QListView view;
+    sdd::qt::thumbnail_model model(cell, loader->get());
+    QList<QUrl> urls;
+    for (int i = 0; i < rows; i++) urls.append(held_back("proxy" + std::to_string(i), "plain.png"));
+    model.set_urls(urls);
+    QSortFilterProxyModel filter;
+    filter.setSourceModel(&model);
+    filter.setFilterRole(sdd::qt::thumbnail_model::url_role);
+    filter.setFilterRegularExpression(QString::fromStdString("[02468]" + std::to_string(getpid()) + "\\?"));
+    view.setModel(&filter);
+    model.attach(&view);
+    CHECK(view.model() == &filter && filter.rowCount() == rows / 2);
+    view.resize(480, 360);
+    view.show();
+    run_until([&] { return model.held_count() > 0; });
+    view.scrollToBottom();
+    run_until([&] { return model.index(rows - 2).data(model.state_role).toInt() != 0; });
+    CHECK(model.index(0).data(model.state_role).toInt() == 0 && model.held_count() < 20);
 }
 
 // ---- QML
@@ -590,13 +804,20 @@ int main(int argc, char **argv)
     RUN(a_dead_loader_is_a_failure);
     RUN(results_on_their_way_are_dropped);
     RUN(a_callback_destroys_its_picture);
+    RUN(a_url_that_failed_is_tried_again);
+    RUN(a_confirmed_picture_is_loaded);
     RUN(plugins_of_qt_decode);
     RUN(plugins_of_qt_decode_animations);
     RUN(a_widget_loads_at_its_size);
     RUN(a_widget_shows_placeholder_and_failure);
     RUN(a_window_goes_in_mid_load);
+    RUN(a_callback_destroys_its_widget_in_set_url);
+    RUN(a_widget_that_grows_loads_seldom);
+    RUN(views_come_to_another_screen);
     RUN(a_view_shows_thumbnails_and_failures);
     RUN(scrolling_a_view_cancels);
+    RUN(rows_in_sight_of_any_view_stay);
+    RUN(a_proxy_model_stays);
     RUN(qml_shows_pictures_and_failures);
     RUN(scrolling_qml_cancels);
     delivery.reset();

@@ -81,7 +81,7 @@ build_qt5() { build_with 5 "$@"; }
 build_with() { # build_with VERSION PROGRAM SOURCE OPTION...
     local modules=("Qt$1Quick" "Qt$1Widgets") flags program=$2
     pkg-config --exists "${modules[@]}" || return 1
-    flags="-fPIC $(pkg-config --cflags "${modules[@]}" | sed 's/-I/-isystem /g')"
+    flags="-fPIC -DQT_NO_KEYWORDS $(pkg-config --cflags "${modules[@]}" | sed 's/-I/-isystem /g')"
     shift 2
     g++ -std=c++17 "${warnings[@]}" $flags -ITests/Cxx -isystem Tests/C "$@" "${library[@]}" \
         $(pkg-config --libs "${modules[@]}") -o "$program" || fail "$1"

@@ -43,7 +43,7 @@ Window {
             MouseArea {
                 anchors.fill: parent
                 enabled: picture.status === Image.Error
-                onClicked: { picture.source = ""; picture.source = "image://sdd/" + modelData }
+                onClicked: { picture.source = ""; picture.source = "image://sdd/retry:" + modelData }
             }
         }
     }

@@ -9,6 +9,7 @@
 
 #ifdef QT_WIDGETS_LIB
 #include <QAbstractItemView>
+#include <QAbstractProxyModel>
 #include <QPainter>
 #include <QScrollBar>
 #include <QWidget>
@@ -23,8 +24,9 @@ namespace qt {
 /**
  * A list model of URLs whose Qt::DecorationRole is a thumbnail, as QPixmap: for QListView and the
  * like. A row loads when a view first asks for its thumbnail; dataChanged() tells that it is there.
- * Rows that a view has scrolled away are cancelled and forgotten, if it was given to attach(); the
- * loader's memory cache has their pictures when they come back.
+ * Rows that the views given to attach() have scrolled away are cancelled and forgotten; the
+ * loader's memory cache has their pictures when they come back. retry() loads a row again that has
+ * failed.
  *
  * Qt::SizeHintRole is the thumbnail's size, so that views need not load rows to lay them out.
  * Ownership: of its loads; views are borrowed, and may be destroyed before the model or after it.
@@ -49,10 +51,23 @@ public:
     /** Pixmaps shown while a row loads, and after a failure. */
     void set_placeholder(const QPixmap &placeholder) { placeholder_ = placeholder; }
     void set_failure(const QPixmap &failure) { failure_ = failure; }
-    /** Device pixels of one of Qt's units; attach() sets that of the view. A pixmap for a ratio
-        other than 1 is a copy, since Qt copies read-only pixels when it sets one. */
-    void set_device_pixel_ratio(qreal ratio) { ratio_ = ratio; }
+    /** Device pixels of one of Qt's units; the model follows that of attached views, the largest.
+        Rows load again if it changes. A pixmap for a ratio other than 1 is a copy, since Qt copies
+        read-only pixels when it sets one. */
+    void set_device_pixel_ratio(qreal ratio) {
+        if (ratio == ratio_) return;
+        ratio_ = ratio;
+        rows_.clear();
+        if (urls_.isEmpty()) return;
+        Q_EMIT dataChanged(index(0), index(rowCount() - 1), { Qt::DecorationRole, state_role });
+    }
 
+    /** Loads a row again that has failed, also while the loader blocks its URL. */
+    void retry(int row) {
+        const auto held = rows_.find(row);
+        if (held == rows_.end() || held->second->state() != state::failed) return;
+        held->second->start(wish_of(row));
+    }
     /** Cancels and forgets the rows outside of a range. */
     void keep_only(int first, int last) {
         forget([=](int row) { return row < first || row > last; });
@@ -66,13 +81,24 @@ public:
     }
 
 #ifdef QT_WIDGETS_LIB
-    /** Shows the model in a view, and keeps only rows within a page of its viewport from now on. */
+    /** Shows the model in a view, unless the view shows it already, also by a proxy model. From now
+        on only rows within a page of the viewport of an attached view are kept. */
     void attach(QAbstractItemView *view) {
-        set_device_pixel_ratio(view->devicePixelRatioF());
-        if (view->model() != this) view->setModel(this);
-        const auto scrolled = [this, view] { forget_hidden(*view); };
+        if (std::find(views_.begin(), views_.end(), view) != views_.end()) return;
+        if (!is_shown_by(view->model())) view->setModel(this);
+        views_.emplace_back(view);
+        follow_ratio();
+        view->viewport()->installEventFilter(this);
+        const auto scrolled = [this] { forget_hidden(); };
         connect(view->verticalScrollBar(), &QScrollBar::valueChanged, this, scrolled);
         connect(view->horizontalScrollBar(), &QScrollBar::valueChanged, this, scrolled);
+    }
+
+    /* A view that came to another screen is painted. */
+    bool eventFilter(QObject *watched, QEvent *event) override {
+        if (event->type() == QEvent::Paint && ratio_of_views() != ratio_)
+            QMetaObject::invokeMethod(this, [this] { follow_ratio(); }, Qt::QueuedConnection);
+        return QAbstractListModel::eventFilter(watched, event);
     }
 #endif
 
@@ -113,11 +139,9 @@ private:
             picture &made = *held;
             made.on_change = [model, row] {
                 const QModelIndex at = model->index(row);
-                emit model->dataChanged(at, at, { Qt::DecorationRole, state_role, error_role });
+                Q_EMIT model->dataChanged(at, at, { Qt::DecorationRole, state_role, error_role });
             };
-            wish wanted{ urls_.at(row), size_ * ratio_, SDD_FIT_FILL, true };
-            if (row < hashes_.size()) wanted.thumbhash = hashes_.at(row);
-            made.start(wanted);
+            made.start(wish_of(row));
         }
         const auto shown = rows_.find(row); /* dataChanged() may have made a view forget it */
         if (shown == rows_.end()) return placeholder_;
@@ -128,6 +152,11 @@ private:
         auto made = QPixmap::fromImage(image, Qt::NoOpaqueDetection);
         if (ratio_ != 1) made.setDevicePixelRatio(ratio_);
         return made;
+    }
+    wish wish_of(int row) const {
+        wish wanted{ urls_.at(row), size_ * ratio_, SDD_FIT_FILL, true };
+        if (row < hashes_.size()) wanted.thumbhash = hashes_.at(row);
+        return wanted;
     }
     /* A small image as large as a thumbnail, which it covers. */
     QImage filling(const QImage &image) const {
@@ -143,12 +172,36 @@ private:
             row = is_unwanted(row->first) ? rows_.erase(row) : std::next(row);
     }
 #ifdef QT_WIDGETS_LIB
-    void forget_hidden(const QAbstractItemView &view) {
+    bool is_shown_by(const QAbstractItemModel *model) const {
+        const auto *proxy = qobject_cast<const QAbstractProxyModel *>(model);
+        return model == this || (proxy != nullptr && is_shown_by(proxy->sourceModel()));
+    }
+    /* The index of a row in a view's model; invalid if that does not show it. */
+    QModelIndex index_in(const QAbstractItemModel *model, int row) const {
+        if (model == this) return index(row);
+        const auto *proxy = qobject_cast<const QAbstractProxyModel *>(model);
+        return proxy ? proxy->mapFromSource(index_in(proxy->sourceModel(), row)) : QModelIndex();
+    }
+    bool is_near(const QAbstractItemView &view, int row) const {
         const QRect shown = view.viewport()->rect();
         const QRect kept = shown.adjusted(-shown.width(), -shown.height(), shown.width(),
                                           shown.height());
-        forget([&](int row) { return !view.visualRect(index(row)).intersects(kept); });
+        return view.visualRect(index_in(view.model(), row)).intersects(kept);
     }
+    void forget_hidden() {
+        forget([this](int row) {
+            return std::none_of(views_.begin(), views_.end(), [&](const auto &view) {
+                return view && is_near(*view, row);
+            });
+        });
+    }
+    qreal ratio_of_views() const {
+        qreal largest = 0;
+        for (const auto &view : views_)
+            if (view) largest = std::max(largest, view->devicePixelRatioF());
+        return largest > 0 ? largest : ratio_;
+    }
+    void follow_ratio() { set_device_pixel_ratio(ratio_of_views()); }
 #endif
 
     const QSize size_;
@@ -158,12 +211,17 @@ private:
     QList<QByteArray> hashes_;
     QPixmap placeholder_, failure_;
     mutable std::unordered_map<int, std::unique_ptr<picture>> rows_;
+#ifdef QT_WIDGETS_LIB
+    std::vector<QPointer<QAbstractItemView>> views_; /* null: destroyed */
+#endif
 };
 
 #ifdef QT_WIDGETS_LIB
 /**
- * A widget that shows the picture of a URL, from libsdd's memory. It loads when it has a size, and
- * again when it becomes larger; it takes the size that it is given.
+ * A widget that shows the picture of a URL, from libsdd's memory. It loads when it has a size and
+ * is visible, also where a QScrollArea has it out of sight; and again, for a quarter more than it
+ * needs, when it becomes larger or comes to a screen with more device pixels, unless it has failed.
+ * It takes the size that it is given.
  */
 class picture_widget : public QWidget {
 public:
@@ -177,7 +235,8 @@ public:
         };
     }
 
-    /** Called after each change of state and picture, on the widget's thread. */
+    /** Called after each change of state and picture, on the widget's thread; inside set_url() too.
+        It may destroy the widget, unless it is called by an event of the widget. */
     std::function<void()> on_change{};
 
     /** Loads a URL in place of the one before, whose load is cancelled. The same URL loads again
@@ -185,11 +244,13 @@ public:
         something of the picture, from when the widget has a size. */
     void set_url(const QUrl &url, const QByteArray &thumbhash = {}) {
         if (url == url_ && state() != qt::state::failed) return;
+        is_again_ = url == url_;
         url_ = url;
         hash_ = thumbhash;
         asked_ = {};
+        const QPointer<QObject> alive(this);
         picture_.clear();
-        load();
+        if (alive) load();
     }
     const QUrl &url() const noexcept { return url_; }
     /** Pixmaps shown before the picture, and after a failure. */
@@ -219,6 +280,8 @@ protected:
         load();
     }
     void paintEvent(QPaintEvent *) override {
+        if (needs_load()) /* it came to another screen */
+            QMetaObject::invokeMethod(this, [this] { load(); }, Qt::QueuedConnection);
         QPainter painter(this);
         painter.setRenderHint(QPainter::SmoothPixmapTransform);
         if (!picture_.image().isNull())
@@ -229,15 +292,21 @@ protected:
     }
 
 private:
+    QSize wanted_size() const { return size() * devicePixelRatioF(); }
+    bool needs_load() const {
+        const QSize wanted = wanted_size();
+        if (url_.isEmpty() || wanted.isEmpty() || !isVisible()) return false;
+        if (!asked_.isValid()) return true;
+        return state() != qt::state::failed && wanted.expandedTo(asked_) != asked_;
+    }
     void load() {
-        const QSize wanted = size() * devicePixelRatioF();
-        if (url_.isEmpty() || wanted.isEmpty() || !isVisible()) return;
-        if (asked_.isValid() && wanted.width() <= asked_.width() &&
-            wanted.height() <= asked_.height())
-            return;
-        asked_ = wanted.expandedTo(asked_);
+        if (!needs_load()) return;
+        /* With room for growth, so that a window that is drawn larger does not load each time. */
+        asked_ = asked_.isValid() ? (wanted_size() * 1.25).expandedTo(asked_) : wanted_size();
         wish picture{ url_, asked_, fit_, true };
         picture.thumbhash = hash_;
+        if (is_again_) picture.request.options = SDD_OPTION_RETRY_FAILED;
+        is_again_ = false;
         picture_.start(picture);
     }
     /* Where something of a size is drawn; what exceeds the widget is clipped. */
@@ -253,6 +322,7 @@ private:
     QUrl url_;
     QByteArray hash_;
     QSize asked_; /* of the load, in device pixels; invalid: none was begun */
+    bool is_again_ = false; /* the next load is of a URL that failed, and was set again */
     sdd_fit fit_ = SDD_FIT_FILL;
     QPixmap placeholder_, failure_;
     qt::picture picture_;
@@ -262,7 +332,8 @@ private:
 #ifdef QT_QUICK_LIB
 /**
  * The image provider for QML's Image and BorderImage: "image://NAME/" and the URL of a picture,
- * where NAME is that of QQmlEngine::addImageProvider(), which takes the provider over.
+ * where NAME is that of QQmlEngine::addImageProvider(), which takes the provider over. Before the
+ * URL, "retry:" loads a picture that has failed again, also while the loader blocks its URL.
  *
  * sourceSize is the size in QML's units; the picture covers it, unless `fit` says otherwise.
  * Without one a picture has all its pixels. Bindings on Image.status show placeholders and
@@ -278,7 +349,11 @@ public:
         : loader_(loader), fit_(fit) {}
 
     QQuickImageResponse *requestImageResponse(const QString &id, const QSize &size) override {
-        return new response(loader_, { QUrl(id), size, fit_, false });
+        const QString retry = QStringLiteral("retry:");
+        const bool is_again = id.startsWith(retry);
+        wish wanted{ QUrl(is_again ? id.mid(retry.size()) : id), size, fit_, false };
+        if (is_again) wanted.request.options = SDD_OPTION_RETRY_FAILED;
+        return new response(loader_, wanted);
     }
 
 private:
@@ -304,7 +379,7 @@ private:
     private:
         /* Queued, since Qt connects the signal after it has got the response. */
         void finish() {
-            QMetaObject::invokeMethod(this, [this] { emit finished(); }, Qt::QueuedConnection);
+            QMetaObject::invokeMethod(this, [this] { Q_EMIT finished(); }, Qt::QueuedConnection);
         }
         picture picture_;
     };

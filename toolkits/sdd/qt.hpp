@@ -22,7 +22,8 @@
  *            With SDD_DELIVERY_APPLICATION an event_delivery takes its downloader's events.
  * Lifetime   A load is cancelled when its object starts another, is cleared or destroyed. Nothing
  *            is called for it after that.
- * Errors     A load that fails has state::failed and an sdd::error. Starting again tries again.
+ * Errors     A load that fails has state::failed and an sdd::error. Starting the same URL again
+ *            tries again, with SDD_OPTION_RETRY_FAILED: also while the loader blocks it.
  */
 #ifndef SDD_QT_HPP
 #define SDD_QT_HPP
@@ -64,12 +65,51 @@ inline QImage::Format format_of(sdd_pixel_format pixel_format) noexcept {
     }
 }
 
+/* The colours of code points (ITU-T H.273). Films mean a gamma of 2.4 in a PNG, sRGB elsewhere. */
+inline QColorSpace colour_space_of(const sdd_image_colour &colour, bool is_png) {
+    using transfer = QColorSpace::TransferFunction;
+    transfer curve = transfer::Gamma;
+    float gamma = 0;
+    switch (colour.transfer) {
+    case 1: case 6: case 11: case 14: case 15:
+        if (is_png) gamma = 2.4F;
+        else curve = transfer::SRgb;
+        break;
+    case 4: gamma = 2.2F; break;
+    case 5: gamma = 2.8F; break;
+    case 8: curve = transfer::Linear; break;
+    case 13: curve = transfer::SRgb; break;
+    default: return {};
+    }
+    switch (colour.primaries) {
+    case 1: return { QColorSpace::Primaries::SRgb, curve, gamma };
+    case 9:
+        return { QPointF(0.3127, 0.3290), QPointF(0.708, 0.292), QPointF(0.170, 0.797),
+                 QPointF(0.131, 0.046), curve, gamma };
+    case 12: return { QColorSpace::Primaries::DciP3D65, curve, gamma };
+    default: return {};
+    }
+}
+
+/* The colours of gAMA and cHRM of a PNG, which says white, red, green and blue. */
+inline QColorSpace colour_space_of_gamma(const sdd_image_colour &colour) {
+    const float gamma = 100000.0F / static_cast<float>(colour.gamma);
+    const auto point = [&](int i) {
+        return QPointF(colour.chromaticities[2 * i], colour.chromaticities[2 * i + 1]) / 100000;
+    };
+    if (point(0).isNull()) return { QColorSpace::Primaries::SRgb, gamma };
+    return { point(0), point(1), point(2), point(3), QColorSpace::TransferFunction::Gamma, gamma };
+}
+
 /* What Qt is told of the colours; an invalid one if there is nothing to tell. */
 inline QColorSpace colour_space_of(const image &from) {
     const image_colour colour = from.colour();
     if (colour.is_converted || colour.kind == SDD_COLOUR_KIND_SRGB) return QColorSpace::SRgb;
+    if (colour.kind == SDD_COLOUR_KIND_HDR) return {};
+    const QColorSpace stated = colour_space_of(colour, from.info().format == SDD_IMAGE_FORMAT_PNG);
+    if (stated.isValid()) return stated; /* code points come before a profile */
     const byte_view profile = colour.profile();
-    if (profile.empty()) return {};
+    if (profile.empty()) return colour.gamma != 0 ? colour_space_of_gamma(colour) : QColorSpace();
     return QColorSpace::fromIccProfile(QByteArray(reinterpret_cast<const char *>(profile.data()),
                                                   static_cast<int>(profile.size())));
 }
@@ -84,8 +124,9 @@ inline constexpr sdd_pixel_format native_format = Q_BYTE_ORDER == Q_LITTLE_ENDIA
  * Makes a QImage over the pixels of an image, without copying them. It holds a reference, which its
  * last copy gives back, on any thread. The pixels are read-only: Qt copies them when something
  * writes to the QImage. Its QColorSpace is sRGB for colours that were converted, as those of loads
- * are, and that of the profile for colours as stored. Null for no image, and for
- * SDD_PIXEL_FORMAT_RGB8_PLANAR.
+ * are. For colours as stored it is that of the profile, of the code points (with the primaries of
+ * BT.709, BT.2020 or P3), or of gAMA and cHRM; it is invalid where Qt has none, as for HDR, and for
+ * a picture that says nothing. Null for no image, and for SDD_PIXEL_FORMAT_RGB8_PLANAR.
  */
 inline QImage to_image(const image &from) {
     const pixel_view pixels = from.pixels();
@@ -164,7 +205,9 @@ struct wish {
     sdd_fit fit = SDD_FIT_FILL; /* one of SDD_FIT_ */
     bool previews = true;       /* also shows parts of pictures while they arrive */
     /* Header fields, limits, options, cache levels, other URLs of the picture and the like. Its url
-       and its callbacks are not used, nor size, fit and pixel format of its decode options. */
+       and its callbacks are not used, nor size, fit and pixel format of its decode options. With
+       SDD_OPTION_REFRESH_CACHED the cached picture is shown while the server is asked, and stays if
+       that confirms it or fails. */
     load_request request{};
     /* A ThumbHash (sdd::image::thumbhash()), which is shown until there is something of the picture.
        Empty, or bytes that are no hash: nothing is. */
@@ -230,20 +273,17 @@ public:
     std::function<void()> on_change{};
 
     /** Starts a load. If the URL is that of the picture shown, it stays until the new one is there.
-        An empty URL: as clear(). */
+        If it has failed, it is tried again. An empty URL: as clear(). */
     void start(const wish &wanted) {
+        const bool is_again = state_ == state::failed && wanted.url == url_;
         cancel();
         error_.reset();
         if (wanted.url != url_ || url_.isEmpty()) show({}), is_whole_ = false;
         url_ = wanted.url;
         if (url_.isEmpty()) return change(state::empty);
         if (image_.isNull()) show(to_image(wanted.thumbhash), true);
-        load_ = std::make_shared<detail::load>();
-        load_->receiver = receiver_;
-        load_->arrived = [this](result<loaded> outcome, bool is_last) {
-            arrive(std::move(outcome), is_last);
-        };
-        submit(wanted);
+        wanted_ = wanted;
+        submit(is_again ? sdd_options{ SDD_OPTION_RETRY_FAILED } : 0);
     }
     void clear() { start({}); }
 
@@ -257,18 +297,26 @@ public:
     const std::optional<sdd::error> &error() const noexcept { return error_; }
 
 private:
-    void submit(const wish &wanted) {
-        load_request wanted_request = wanted.request;
-        wanted_request.url = wanted.url.toEncoded().toStdString();
+    void submit(sdd_options more_options) {
+        load_ = std::make_shared<detail::load>();
+        load_->receiver = receiver_;
+        load_->arrived = [this](result<loaded> outcome, bool is_last) {
+            arrive(std::move(outcome), is_last);
+        };
+        load_request wanted_request = wanted_.request;
+        wanted_request.url = wanted_.url.toEncoded().toStdString();
+        wanted_request.options |= more_options;
         if (!wanted_request.decode) wanted_request.decode.emplace();
-        wanted_request.decode->target_width = std::max(wanted.size.width(), 0);
-        wanted_request.decode->target_height = std::max(wanted.size.height(), 0);
-        wanted_request.decode->fit = wanted.fit;
+        wanted_request.decode->target_width = std::max(wanted_.size.width(), 0);
+        wanted_request.decode->target_height = std::max(wanted_.size.height(), 0);
+        wanted_request.decode->fit = wanted_.fit;
         wanted_request.decode->pixel_format = native_format;
         sdd::detail::c_load request(wanted_request);
         auto kept = std::make_unique<std::shared_ptr<detail::load>>(load_);
         request.c.completed = detail::hand_over;
-        if (wanted.previews) request.c.preview = detail::hand_over;
+        if (wanted_.previews) request.c.preview = detail::hand_over;
+        const bool refreshes = (wanted_request.options & SDD_OPTION_REFRESH_CACHED) != 0;
+        if (refreshes) request.c.cached = detail::hand_over;
         request.c.user_data = kept.get();
         request.c.user_data_free = sdd::detail::free_user_data<std::shared_ptr<detail::load>>;
         token_ = sdd_loader_submit(loader_, &request.c);
@@ -292,10 +340,16 @@ private:
     }
     void arrive(result<loaded> outcome, bool is_last) {
         const QImage arrived = outcome ? to_image(outcome->image) : QImage();
+        const bool is_preview = !is_last && outcome && outcome->image.info().is_preview != 0;
         if (is_last) cancel();
-        if (!arrived.isNull() && (is_last || !is_whole_)) show(arrived), is_whole_ = is_last;
+        if (!arrived.isNull() && (!is_preview || !is_whole_)) {
+            show(arrived);
+            is_whole_ = !is_preview;
+        }
         if (!is_last) return change(state_);
         if (is_whole_) return change(state::loaded); /* also a smaller one than was wanted now */
+        if (!outcome && outcome.error().status() == SDD_ERROR_NOT_MODIFIED)
+            return submit(SDD_OPTION_FROM_CACHE_ONLY); /* the server has confirmed what is there */
         fail(outcome ? sdd::error(SDD_ERROR_BAD_IMAGE_DATA, "The picture has no pixels.")
                      : outcome.error());
     }
@@ -318,6 +372,7 @@ private:
     sdd_loader *const loader_;
     std::shared_ptr<detail::load> load_;
     sdd_token token_ = 0;
+    wish wanted_; /* of the load */
     QUrl url_;
     QImage image_;
     bool is_placeholder_ = false;
