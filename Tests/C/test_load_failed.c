@@ -27,7 +27,9 @@ CASE(m5_f5_a_failed_url_ends_at_once)
     for (int i = 0; i < 3; i++) {
         load(&l, &r, url, i == 1 ? SDD_OPTION_FROM_LOADER_ONLY : i == 2 ? SDD_OPTION_REFRESH_CACHED : 0);
         CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-        CHECK(r.http_status == 0 && r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0);
+        CHECK(r.http_status == 404 && r.retryable == 1 && strstr(r.message, "failed with status 404 "));
+        CHECK(strstr(r.message, " s ago, and it is tried again in "));
+        CHECK(r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0);
     }
     CHECK_EQUAL(hits("/status/404?m5"), 1);
     /* Other URLs are not blocked, and plain downloads neither use the list nor add to it. */
@@ -269,6 +271,7 @@ CASE(f4_the_policy_of_sdwebimage)
         fails(&l, at(failures[i].path), failures[i].error, failures[i].is_blocked);
     load(&l, &r, at("/html?f4"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+    CHECK(r.http_status == 200 && r.retryable == 0 && strstr(r.message, "it is not tried again"));
     /* A load may still ask for it: with RETRY_FAILED the first success removes the URL from the list. */
     const char *url = in_turns("f4", "/html", "/file/png/rgb8.png");
     fails(&l, url, SDD_ERROR_BAD_IMAGE_DATA, 1);

@@ -152,7 +152,7 @@ CASE(blocked_sources_are_skipped)
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_OK, 0);
     CHECK_EQUAL(s.count, 1);
-    check_source(&s, 0, bad, SDD_ERROR_BLOCKED, 0);
+    check_source(&s, 0, bad, SDD_ERROR_BLOCKED, 404);
     CHECK_EQUAL(hits("/status/404?pass"), 1);
     /* The first URL is NULL, so the picture is not stored. */
     request = with_sources(&s, NULL, &good, 1);

@@ -45,7 +45,8 @@ SDD_ENUM(sdd_status) {
     /* HTTP 304: the server confirmed the condition in the application's header field, and sent no
        body; or, with SDD_OPTION_IGNORE_CACHED_RESPONSE, the HTTP cache's entry is still valid. */
     SDD_ERROR_NOT_MODIFIED = 1002,
-    /* The URL failed recently, see FAILED URLS in loader.h. */
+    /* The URL failed recently, see FAILED URLS in loader.h. http_status is that of the failure,
+       retryable is 1 if the block ends by itself, and the message says when. */
     SDD_ERROR_BLOCKED = 1003,
     /* No cache has it, and the network was not allowed. */
     SDD_ERROR_NOT_CACHED = 1004,

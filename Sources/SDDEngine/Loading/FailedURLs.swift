@@ -25,23 +25,43 @@ package struct FailedURLs {
         var end: Int64
         let place: LinkedList<Key>.Place
         let cause: Cause
+        /// The time of the last failure.
+        let failed: Int64
     }
 
     /// The conditions that a failure depended on.
     private struct Cause {
         let selection: StoredSelection?
-        /// The HTTP status that was not accepted; 0 for another failure.
+        /// The HTTP status, and whether it was not accepted.
         let status: Int32
+        let isRefused: Bool
         /// The options of a decode that failed; `nil` for another failure.
         let reading: FailedURLAsker.Reading?
         /// The limits that were exceeded; `nil` if limits played no part.
         let limits: FailedURLAsker.Limits?
 
         func holds(for asker: FailedURLAsker) -> Bool {
-            if status != 0, asker.acceptance.takes(status: status) { return false }
+            if isRefused, asker.acceptance.takes(status: status) { return false }
             if let reading, reading != asker.reading { return false }
             if let limits, limits != asker.limits { return false }
             return selection?.selects(asker.headers, .process) ?? true
+        }
+    }
+
+    /// A failure that keeps loads of its URL from the network.
+    package struct Block {
+        /// The HTTP status of the failure; 0 for none.
+        let status: Int32
+        /// When the URL failed, and when it is tried again; `Int64.max` for never.
+        let failed: Int64
+        let end: Int64
+
+        /// Returns the result of a load that the block ends.
+        func result(at now: Int64) -> DownloadResult {
+            let left = end == .max ? nil : end - now
+            return DownloadResult(
+                error: .blocked(status: status, ago: now - failed, left: left), stage: .submit, httpStatus: status,
+                ended: now)
         }
     }
 
@@ -66,10 +86,11 @@ package struct FailedURLs {
 
     package var count: Int { entries.count }
 
-    /// Whether a load of the URL by this caller must end without an attempt.
-    package func isBlocked(_ url: String, for asker: FailedURLAsker, at now: Int64) -> Bool {
-        guard let entry = entries[Key(url: url, caller: asker.caller)] else { return false }
-        return now < entry.end && entry.cause.holds(for: asker)
+    /// Returns the reason why a load of the URL by this caller must end without an attempt; `nil` if it need not.
+    package func block(_ url: String, for asker: FailedURLAsker, at now: Int64) -> Block? {
+        guard let entry = entries[Key(url: url, caller: asker.caller)], now < entry.end, entry.cause.holds(for: asker)
+        else { return nil }
+        return Block(status: entry.cause.status, failed: entry.failed, end: entry.end)
     }
 
     /// Whether the URL is blocked for any caller.
@@ -96,11 +117,11 @@ package struct FailedURLs {
         let (delay, end) = Self.next(wait, asked, after: entries[key], at: now)
         let cause = Cause(
             selection: response.map { StoredSelection(varyOf: $0.asGiven.fields, asker.headers, .process) },
-            status: error.code == .invalidStatusCode ? status : 0,
+            status: status, isRefused: error.code == .invalidStatusCode && status != 0,
             reading: error.code == .badImageData ? asker.reading : nil,
             limits: error.code == .bodyTooLarge || error.code == .tooManyRedirects ? asker.limits : nil)
         remove(key)
-        entries[key] = Entry(delay: delay, end: end, place: order.append(key), cause: cause)
+        entries[key] = Entry(delay: delay, end: end, place: order.append(key), cause: cause, failed: now)
         callers[url, default: []].insert(asker.caller)
         keyBytes += key.byteCount
         while entries.count > Self.maxCount || keyBytes > Self.maxKeyBytes, let oldest = order.first { remove(oldest) }

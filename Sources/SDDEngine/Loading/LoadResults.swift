@@ -4,7 +4,9 @@ import SDDCoders
 extension Load {
     /// The result of a load that has no source left.
     var lastFailure: DownloadResult? {
-        failures.last.map { DownloadResult(error: $0.error, stage: .submit, ended: submitted) }
+        failures.last.map {
+            DownloadResult(error: $0.error, stage: .submit, httpStatus: $0.httpStatus, ended: submitted)
+        }
     }
 }
 

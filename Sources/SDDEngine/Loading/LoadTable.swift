@@ -191,7 +191,11 @@ extension LoadTable {
     }
 
     private func isBlocked(_ source: LoadPlan.Source, for load: Load, at now: Int64) -> Bool {
-        !load.has(.retryFailed) && failures.isBlocked(source.failedKey, for: source.asker, at: now)
+        block(source, for: load, at: now) != nil
+    }
+
+    private func block(_ source: LoadPlan.Source, for load: Load, at now: Int64) -> FailedURLs.Block? {
+        load.has(.retryFailed) ? nil : failures.block(source.failedKey, for: source.asker, at: now)
     }
 
     /// Fetches from the next source that may be tried. This is where the list of failed URLs is asked: it bars the
@@ -204,11 +208,14 @@ extension LoadTable {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
-            } else if isBlocked(source, for: load, at: now), !source.usesHTTPCache || load.asksHTTPCache {
-                note(DownloadResult(error: .blocked, stage: .submit, ended: now), of: source, in: load)
+                continue
+            }
+            let block = block(source, for: load, at: now)
+            if let block, !source.usesHTTPCache || load.asksHTTPCache || load.shown != nil {
+                note(block.result(at: now), of: source, in: load)
             } else {
                 // The HTTP cache is asked by the download, which goes no further for a blocked URL.
-                load.asksHTTPCache = isBlocked(source, for: load, at: now)
+                load.asksHTTPCache = block != nil
                 load.stage = .fetching
                 return actions.append(.fetch(load, source, limit: limit))
             }

@@ -161,8 +161,20 @@ extension DownloadError {
     static let notModified = DownloadError(
         .notModified, .none,
         "The server answered with status 304: what the request's conditional header names has not changed.")
-    static let blocked = DownloadError(
-        .blocked, .none, "The URL has failed lately; a load can be told to try failed URLs all the same.")
+    /// - Parameters:
+    ///   - status: the HTTP status of the failure; 0 for none.
+    ///   - ago: microseconds since the failure.
+    ///   - left: microseconds until the URL is tried again; nil for never.
+    static func blocked(status: Int32, ago: Int64, left: Int64?) -> DownloadError {
+        let reason = status == 0 ? "" : " with status \(status)"
+        let end = left.map { "it is tried again in \(($0 + 999_999) / 1_000_000) s" } ?? "it is not tried again"
+        var error = DownloadError(
+            .blocked, .none,
+            "The URL failed\(reason) \(ago / 1_000_000) s ago, and \(end); a load can be told to try failed URLs all the "
+                + "same.")
+        error.isRetryable = left != nil
+        return error
+    }
     static let tookTooLong = timeout(.timeoutTotal)
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
