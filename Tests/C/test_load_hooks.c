@@ -400,4 +400,34 @@ CASE(z23_options_of_a_transfer_apply)
     CHECK_EQUAL(r.http_status, 404);
 }
 
+static sdd_status sign(sdd_draft *draft, void *user_data)
+{
+    char url[500];
+    snprintf(url, sizeof url, "%s&signature=%d", sdd_draft_url(draft), ++*(int *)user_data);
+    return sdd_draft_set_url(draft, url);
+}
+
+/* Caches and failed URLs know a load by the URL that it was submitted with. */
+CASE(a_signature_changes_no_key)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    int count = 0;
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    modifiers.request_modifier = sign;
+    modifiers.user_data = &count;
+    CHECK_STATUS(sdd_downloader_set_modifiers(l.downloader, &modifiers), SDD_OK);
+    const char *url = at(PICTURE "?signed");
+    get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(hits(PICTURE "?signed&signature=1"), 1);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
+    leave_to_disk(&l);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_DISK), SDD_CACHE_DISK);
+    load(&l, &r, at("/status/404?signed"), 0);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/status/404?signed")), 1);
+    load(&l, &r, at("/status/404?signed"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+}
+
 int main(void) { return run_cases(); }

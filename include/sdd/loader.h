@@ -103,7 +103,9 @@ typedef struct sdd_load_request {
        SDD_OPTION_AVOID_DECODE_IMAGE, unless a load wanted it decoded; one in a format of the
        application's coders is stored there only then. */
     sdd_cache_levels original_store;
-    /* The key in the cache; NULL: made from `url`, see sdd_cache_key(). */
+    /* The key in the cache; NULL: made from `url`, see sdd_cache_key(). What a request modifier
+       makes of the URL changes neither the key nor the failed URLs; only the HTTP cache has its
+       entries under the URL that is sent. */
     const char *SDD_NULLABLE cache_key;
 
     /* NULL: as the downloader's config says. */

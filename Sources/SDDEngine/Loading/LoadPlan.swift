@@ -28,7 +28,7 @@ package struct LoadPlan: Sendable {
 
     /// One URL of the image.
     package struct Source: Sendable {
-        /// The URL as the application gave it.
+        /// The URL as the application gave it; a request modifier may send another.
         package let url: String
         package let request: Result<DownloadRequest, DownloadError>
         /// The keys of `FailedURLs`: the URL without user and password, and the request's `asker`.
@@ -42,14 +42,14 @@ package struct LoadPlan: Sendable {
         /// The caller's identity; anonymous if the request is invalid.
         package var caller: RequestIdentity { asker.caller }
 
-        package init(url: String, request: Result<DownloadRequest, DownloadError>) {
+        /// - Parameter key: the URL without user and password.
+        package init(url: String, key: String? = nil, request: Result<DownloadRequest, DownloadError>) {
             self.url = url
             self.request = request
             switch request {
             case .success(let made):
                 // What fails for a part of the body, or another method, says nothing of the picture.
-                let isKnown = !url.isEmpty && made.transfer.asksForWhole
-                failedKey = !isKnown ? "" : made.transfer.url.hasUserinfo ? made.transfer.url.textWithoutUserinfo : url
+                failedKey = made.transfer.asksForWhole ? key ?? url : ""
                 asker = FailedURLAsker(made)
             case .failure:
                 failedKey = url
@@ -57,9 +57,15 @@ package struct LoadPlan: Sendable {
             }
         }
 
-        package init(_ request: Result<DownloadRequest, DownloadError>) {
-            self.init(
-                url: (try? request.get()).map { Self.askedURL($0.transfer.url.text) } ?? "", request: request)
+        /// - Parameter asked: the URL as the application gave it; nil: no modifier has changed that of the request.
+        package init(_ request: Result<DownloadRequest, DownloadError>, of asked: ImageURL? = nil) {
+            guard case .success(let made) = request else {
+                self.init(url: "", request: request)
+                return
+            }
+            let url = asked ?? made.transfer.url
+            let text = Self.askedURL(url.text)
+            self.init(url: text, key: url.hasUserinfo ? url.textWithoutUserinfo : text, request: request)
         }
 
         /// Returns a URL as hooks and failure records get it; "" for a data: URL longer than other URLs may be.

@@ -46,7 +46,8 @@ extension RequestDefaults {
         // Without a cache there is no HTTP cache, and nothing to resume.
         if load.caches == nil { request.options.subtract([.useHTTPCache, .resume]) }
         let sources = urls.map { url in
-            LoadPlan.Source(Result { () throws(DownloadError) in try defaults.resolve(request, url.get()) })
+            LoadPlan.Source(
+                Result { () throws(DownloadError) in try defaults.resolve(request, url.get()) }, of: try? url.get())
         }
         var plan = LoadPlan(sources: sources)
         plan.options = spec.options.intersection(.ofStages)
@@ -58,7 +59,9 @@ extension RequestDefaults {
         plan.wantsPixels = some.wantsPixels
         plan.wantsFacts = some.wantsFacts
         plan.priority = some.priority
-        guard let source = sources.first, case .success(let first) = source.request else { return plan }
+        guard let source = sources.first, case .success(let first) = source.request,
+            case .success(let own)? = urls.first
+        else { return plan }
         // With the HTTP cache, the download itself does the cache lookup, by the rules of RFC 9111.
         guard let caches = load.caches, !defaults.usesHTTPCache, !spec.options.contains(.useHTTPCache) else {
             return plan
@@ -69,18 +72,20 @@ extension RequestDefaults {
         // A data: URL does not change, and no server could revalidate it.
         if url.scheme == .data { plan.options.remove(.refreshCached) }
         // A longer URL can only be a data: URL, which is too long for a key and need not be cached.
-        if url.text.utf8.count > ImageURL.maxLength { return plan }
-        let found = search ?? load.search(in: caches.images, for: plan, first, by: source.caller)
-        plan.join(caches, load, found, first, asks: !spec.options.contains(.fromLoaderOnly))
+        if max(own.text.utf8.count, url.text.utf8.count) > ImageURL.maxLength { return plan }
+        // What a modifier adds to the URL, such as a signature, is another with each load.
+        let found = search ?? load.search(own, in: caches.images, for: plan, first, by: source.caller)
+        plan.join(caches, load, own, found, first, asks: !spec.options.contains(.fromLoaderOnly))
         return plan
     }
 }
 
 extension LoadSpec {
     fileprivate func search(
-        in cache: ImageCache, for plan: LoadPlan, _ request: DownloadRequest, by caller: RequestIdentity
+        _ url: ImageURL, in cache: ImageCache, for plan: LoadPlan, _ request: DownloadRequest,
+        by caller: RequestIdentity
     ) -> MemorySearch {
-        let original = (key ?? cache.key(of: request.transfer.url)) + cache.mark(of: caller)
+        let original = (key ?? cache.key(of: url)) + cache.mark(of: caller)
         return MemorySearch(
             cache, original: original,
             wanted: plan.wantsPixels ? CacheKeys.key(of: original, as: plan.form) : original, form: plan.form,
@@ -90,8 +95,10 @@ extension LoadSpec {
 
 extension LoadPlan {
     /// Adds the cache lookup and the destinations of what is stored.
+    /// - Parameter own: the URL that the key is made from; the request may have another.
     fileprivate mutating func join(
-        _ caches: LoadCaches, _ load: LoadSpec, _ search: MemorySearch, _ request: DownloadRequest, asks: Bool
+        _ caches: LoadCaches, _ load: LoadSpec, _ own: ImageURL, _ search: MemorySearch, _ request: DownloadRequest,
+        asks: Bool
     ) {
         let (cache, url) = (caches.images, request.transfer.url)
         let levels = url.scheme == .file || url.scheme == .data ? load.levels.inMemory : load.levels
@@ -104,7 +111,7 @@ extension LoadPlan {
                 originals: ImageCacheLookup.Originals(originals, levels.originalQuery), wantsImage: wantsPixels,
                 wantsBytes: options.contains(.queryMemoryData) || !wantsPixels,
                 keepsInMemory: levels.store.contains(.memory),
-                hashKey: load.key == nil ? url.hashKey : UInt64(truncatingIfNeeded: original.hashValue))
+                hashKey: load.key == nil ? own.hashKey : UInt64(truncatingIfNeeded: original.hashValue))
         }
         // If the original itself is wanted, memory holds it with its pixels; only its bytes on disk are stored here.
         var kept = isMade ? levels.originalStore : levels.store.intersection(.disk)

@@ -1,8 +1,12 @@
+import SDDBase
+import SDDTransport
+
 extension RequestInformation {
     /// Describes a load between two requests: its image is being looked for in memory, transformed or stored.
     init(_ load: Load, at now: Int64) {
         state = load.made > 0 ? .decoding : .waiting
-        url = load.plan.sources.first?.url
+        let source = load.plan.sources.first
+        url = (try? source?.request.get())?.transfer.url.text ?? source?.url
         priority = load.priority
         effectivePriority = load.priority
         response = load.result?.response
