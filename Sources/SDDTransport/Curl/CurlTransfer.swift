@@ -281,9 +281,9 @@ extension CurlTransfer {
     private func tell(_ events: inout [TransferEvent]) {
         guard let head = reader.finalHead else { return }
         announce(head, &events) {
-            var soFar = progress.measures
-            soFar.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
-            return soFar
+            var measures = progress.measures
+            measures.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
+            return measures.soFar
         }
         if reader.count > progress.reportedBytes {
             progress.reportedBytes = reader.count
@@ -304,13 +304,13 @@ extension CurlTransfer {
     /// Appends the final event. Before it, appends the response if it has not been reported, and the bytes of an
     /// incomplete body that have not been shown.
     func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
-        if case .success = end.result, let head = reader.finalHead { announce(head, &events) { progress.measures } }
+        if case .success = end.result, let head = reader.finalHead { announce(head, &events) { progress.measures.soFar } }
         if case .failure = end.result, let shown = progress.shownBytes, reader.count > shown { tell(&events) }
         events.append(.finished(id, end))
     }
 
     private func announce(
-        _ head: ResponseHead, _ events: inout [TransferEvent], measuring soFar: () -> TransferMeasures
+        _ head: ResponseHead, _ events: inout [TransferEvent], measuring soFar: () -> TransferSoFar
     ) {
         guard !progress.isAnnounced else { return }
         progress.isAnnounced = true

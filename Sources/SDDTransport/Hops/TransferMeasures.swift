@@ -1,11 +1,13 @@
 internal import CCurl
 
 /// The timings and counts of a transfer so far, as libcurl measured them at the end of each hop.
-package struct TransferMeasures: Sendable {
-    package private(set) var timings = TransferTimings()
-    package private(set) var metrics = TransferMetrics()
+struct TransferMeasures {
+    private(set) var timings = TransferTimings()
+    private(set) var metrics = TransferMetrics()
 
-    package init() {}
+    init() {}
+
+    var soFar: TransferSoFar { TransferSoFar(timings: timings, metrics: metrics) }
 
     /// Adds a hop that has ended, or a copy the one under way.
     /// - Parameters:

@@ -63,3 +63,9 @@ package struct TransferMetrics: Sendable, Equatable {
 
     package init() {}
 }
+
+/// What was measured of a transfer that goes on.
+package struct TransferSoFar: Sendable {
+    package let timings: TransferTimings
+    package let metrics: TransferMetrics
+}

@@ -13,11 +13,11 @@ package final class ResponseHead: Sendable {
     package let resumedBytes: Int64
     /// What was measured of the transfer until then, if the response is not a success: it may be refused, and then nobody
     /// waits for the end of its transfer.
-    package let soFar: TransferMeasures?
+    package let soFar: TransferSoFar?
 
     package init(
         response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0,
-        resumedBytes: Int64 = 0, soFar: TransferMeasures? = nil
+        resumedBytes: Int64 = 0, soFar: TransferSoFar? = nil
     ) {
         self.response = response
         self.expectedBytes = expectedBytes
@@ -27,7 +27,7 @@ package final class ResponseHead: Sendable {
         self.soFar = soFar
     }
 
-    func with(_ soFar: TransferMeasures) -> ResponseHead {
+    func with(_ soFar: TransferSoFar) -> ResponseHead {
         ResponseHead(
             response: response, expectedBytes: expectedBytes, requestTime: requestTime, responseTime: responseTime,
             resumedBytes: resumedBytes, soFar: soFar)
