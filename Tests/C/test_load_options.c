@@ -334,4 +334,27 @@ CASE(bits_15_and_16_cache_or_network_alone)
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
 }
 
+/* With the HTTP cache its entry is the answer, as for a downloader that is offline. */
+CASE(bit_15_asks_the_http_cache)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    const uint64_t options = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_FROM_CACHE_ONLY;
+    for (int i = 0; i < 2; i++) {
+        const char *url = atf(PICTURE "?bit15&header=Cache-Control:%%20max-age=%d", i ? 1000 : 0);
+        sdd_load_request request = record_load(&r, at("/status/404?bit15"), options);
+        load(&l, &r, url, options);
+        CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+        get_from(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK);
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+        get_from(&l, &r, url, options, i ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_HTTP_STALE);
+        request.alternatives = &url;
+        request.alternative_count = 1;
+        load_from(&l, &request, i ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_HTTP_STALE);
+        CHECK(sdd_image_width(r.image) == 19 && r.progress_count == 0);
+        CHECK(hits(url + strlen(at(""))) == 1);
+    }
+    CHECK_EQUAL(hits("/status/404?bit15"), 0);
+}
+
 int main(void) { return run_cases(); }

@@ -65,7 +65,7 @@ CASE(m12_m13_u2_u4_a_304_ends_it)
     sdd_load_request request = refreshing(&f, url);
     check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(f.r.metrics.response_body_bytes, 0);
-    CHECK_EQUAL(f.r.http_status, 200); /* the stored status: the 304 is not reported */
+    CHECK(f.r.http_status == 304 && strstr(f.r.message, "status 304"));
     CHECK_EQUAL(f.r.retryable, 0);
     CHECK_EQUAL(hits("/tagged?file=png/rgb8.png&m13"), 2);
     /* With the image only on disk, the cached image comes from there. */
@@ -354,6 +354,50 @@ CASE(u1_u2_u3_http_rules_by_option)
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 2);
     CHECK(hits(OLD "?u2&header=Cache-Control:%20max-age=1000") == 1);
+}
+
+/* HTTP's rules do not apply to the cached picture: the server is asked, however fresh it is. */
+CASE(m12_a_fresh_picture_is_asked_for)
+{
+    OWNED_LOADER l = open_loader();
+    refresh f = { .r = RECORD_INIT };
+    const char *url = in_turns("m12-fresh", OLD "?header=Cache-Control:%20max-age=1000", NEW);
+    get_old(&l, &f, url);
+    CHECK_STATUS(sdd_downloader_set_offline(l.downloader, 1), SDD_OK); /* such a load uses the network all the same */
+    sdd_load_request request = refreshing(&f, url);
+    check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
+    CHECK_EQUAL(sdd_image_width(f.r.image), 37);
+    record_clear(&f.r);
+}
+
+/* With the HTTP cache its entry is shown, fresh or stale, and the server is asked about it. */
+CASE(m12_m15_the_entry_of_the_http_cache_is_shown)
+{
+    static const struct { const char *name, *first, *then; sdd_status end; int32_t origin; } ways[] = {
+        { "http-304", "/tagged?file=png/rgb8.png&header=Cache-Control:%20max-age=1000", "/tagged?file=png/rgb8.png",
+          SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_HTTP_FRESH },
+        { "http-new", OLD "?header=Cache-Control:%20max-age=0", NEW, SDD_OK, SDD_ORIGIN_HTTP_STALE },
+        { "http-500", OLD "?header=Cache-Control:%20max-age=0", "/status/500",
+          SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_ORIGIN_HTTP_STALE },
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        OWNED_LOADER l = open_loader();
+        refresh f = { .r = RECORD_INIT };
+        const char *url = in_turns(ways[i].name, ways[i].first, ways[i].then);
+        get_from(&l, &f.r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK);
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+        sdd_load_request request = refreshing(&f, url);
+        request.options |= SDD_OPTION_USE_HTTP_CACHE;
+        CHECK_STATUS(sdd_downloader_set_offline(l.downloader, 1), SDD_OK);
+        check_refresh(&l, &f, &request, SDD_OK, ways[i].origin, 19); /* nobody can be asked */
+        CHECK(f.r.origin == ways[i].origin && sdd_image_width(f.r.image) == 19);
+        CHECK_STATUS(sdd_downloader_set_offline(l.downloader, 0), SDD_OK);
+        f.count = 0;
+        check_refresh(&l, &f, &request, ways[i].end, ways[i].origin, 19);
+        CHECK_EQUAL(f.r.http_status, i == 0 ? 304 : i == 1 ? 200 : 500);
+        if (i == 1) CHECK_EQUAL(sdd_image_width(f.r.image), 37);
+        record_clear(&f.r);
+    }
 }
 
 int main(void) { return run_cases(); }

@@ -154,6 +154,9 @@ final class LoadDriver {
         switch action {
         case .ask(let load, _): return "ask \(name(load))"
         case .lookAtClocks, .raise, .release: return "?"
+        case .look(let load, _, let limit):
+            limits[name(load)] = limit
+            return "look \(name(load)) \(load.source)"
         case .make(let load, _, let limit):
             limits[name(load)] = limit
             return "make \(name(load))"

@@ -43,7 +43,9 @@ SDD_ENUM(sdd_status) {
     /* No data, not a picture, corrupt, truncated, or over the pixel limit. */
     SDD_ERROR_BAD_IMAGE_DATA = 1001,
     /* HTTP 304: the server confirmed the condition in the application's header field, and sent no
-       body; or, with SDD_OPTION_IGNORE_CACHED_RESPONSE, the HTTP cache's entry is still valid. */
+       body; or, with SDD_OPTION_IGNORE_CACHED_RESPONSE, the HTTP cache's entry is still valid; or,
+       with SDD_OPTION_REFRESH_CACHED, the cached picture is. http_status is 304 if the server said
+       so. */
     SDD_ERROR_NOT_MODIFIED = 1002,
     /* The URL failed recently, see FAILED URLS in loader.h. http_status is that of the failure,
        retryable is 1 if the block ends by itself, and the message says when. */

@@ -133,7 +133,7 @@ typedef struct sdd_load_request {
     sdd_result_fn SDD_NULLABLE preview;
     sdd_facts_fn SDD_NULLABLE facts;
     /* Only with SDD_OPTION_REFRESH_CACHED: called once with the cached picture, before the terminal
-       callback; sdd_result.is_terminal is 0. */
+       callback; sdd_result.is_terminal is 0. Not with SDD_OPTION_FROM_CACHE_ONLY. */
     sdd_result_fn SDD_NULLABLE cached;
     void *SDD_NULLABLE user_data; /* of all callbacks */
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;

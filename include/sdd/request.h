@@ -115,15 +115,18 @@ SDD_ENUM(sdd_options) {
        unblocks it. */
     SDD_OPTION_RETRY_FAILED = 1 << 16,
     /* L P B: delivers the cached picture at once (sdd_load_request.cached, SDD_EVENT_CACHED) and
-       asks the server whether it is still valid, by its validators or else by comparing bytes; a
-       cache without a disk has neither, and the load then ends with the picture that arrives. The
-       load ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or
-       with the error of the refresh: the result then has no picture (but see
-       sdd_loader_submit_wait()), and the cached one stays in the cache. If the URL is blocked
-       (FAILED URLS in loader.h), it ends with the cached picture; so does an item of a batch if
-       that is valid. Not together with sdd_decode_options.pixels. */
+       asks the server whether it is still valid, however fresh it is, by its validators or else by
+       comparing bytes; a cache without a disk has neither, and the load then ends with the picture
+       that arrives. With the HTTP cache the cached picture is its entry, fresh or stale. The load
+       ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or with
+       the error of the refresh: the result then has no picture (but see sdd_loader_submit_wait()),
+       and the cached one stays in the cache. If the URL is blocked (FAILED URLS in loader.h), or
+       offline mode keeps it from the server, it ends with the cached picture; so does an item of a
+       batch if that is valid. Not together with sdd_decode_options.pixels. */
     SDD_OPTION_REFRESH_CACHED = 1 << 17,
-    SDD_OPTION_FROM_CACHE_ONLY = 1 << 18, /* L P B: never uses the network: SDD_ERROR_NOT_CACHED */
+    /* L P B: never uses the network, also with REFRESH_CACHED: ends with the cached picture, or
+       with SDD_ERROR_NOT_CACHED. The HTTP cache answers as in offline mode, however stale. */
+    SDD_OPTION_FROM_CACHE_ONLY = 1 << 18,
     /* L P B: does not read the cache, but stores what arrives. */
     SDD_OPTION_FROM_LOADER_ONLY = 1 << 19,
     SDD_OPTION_WAIT_STORE_CACHE = 1 << 20, /* L P B: ends when its entries are on disk */

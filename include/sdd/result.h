@@ -179,7 +179,8 @@ SDD_ENUM(sdd_origin) {
     /* The HTTP cache, after the server confirmed it (RFC 9111 section 4.3). */
     SDD_ORIGIN_HTTP_REVALIDATED = 5,
     /* The HTTP cache, although stale: the request or the response allows it (RFC 9111 section
-       4.2.4, RFC 5861), or the downloader is offline. */
+       4.2.4, RFC 5861), or the downloader is offline, or SDD_OPTION_FROM_CACHE_ONLY or
+       SDD_OPTION_REFRESH_CACHED takes what is there. */
     SDD_ORIGIN_HTTP_STALE = 6
 };
 

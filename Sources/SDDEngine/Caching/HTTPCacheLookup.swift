@@ -30,6 +30,10 @@ package final class HTTPCacheLookup: CacheLookup {
         package static let pictures = Wishes(rawValue: 16)
         /// The entry is a load's: it stays, whatever the server says now.
         static let refreshesLoad = Wishes(rawValue: 32)
+        /// The server is asked, however fresh the entry is.
+        static let asksServer = Wishes(rawValue: 64)
+        /// Nothing but the cache answers, however stale the entry is.
+        static let onlyStored = Wishes(rawValue: 128)
     }
 
     /// Returns `nil` for a request that bypasses caches.
@@ -69,9 +73,14 @@ package final class HTTPCacheLookup: CacheLookup {
 
     package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         guard cache.isOpen, let disk = cache.disk else {
-            return answer(context.isOffline && wishes.contains(.http) ? .failed(.notCached) : .network(nil))
+            return answer(isOffline(context) && wishes.contains(.http) ? .failed(.notCached) : .network(nil))
         }
         HTTPLookupJob(self, disk, context).look(for: context.wish, answer: answer)
+    }
+
+    /// Whether the network must not be used. A load that does not use the HTTP cache is refreshed offline, too.
+    func isOffline(_ context: LookupContext) -> Bool {
+        wishes.contains(.onlyStored) || context.isOffline && !wishes.contains(.refreshesLoad)
     }
 
     package func raise(_ wish: DiskRead, to priority: Priority) { cache.disk?.raise(wish, to: priority) }

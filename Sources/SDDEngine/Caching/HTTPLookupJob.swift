@@ -24,7 +24,7 @@ package final class HTTPLookupJob: Sendable {
     init(_ lookup: HTTPCacheLookup, _ disk: DiskCache, _ context: LookupContext) {
         self.lookup = lookup
         self.disk = disk
-        isOffline = context.isOffline
+        isOffline = lookup.isOffline(context)
         stores = context.stores
         decided = context.stores?.decided ?? 0
         awaited = nil
@@ -148,6 +148,7 @@ extension HTTPLookupJob {
     private func answer(by entries: HTTPCacheLookup.Entries) -> CacheAnswer {
         var request = lookup.request
         request.isOffline = isOffline
+        if isOffline, lookup.wishes.isSuperset(of: [.asksServer, .ignoresCached]) { return .unavailable }
         let answer = CacheRules.answer(to: request, stored: entries.selected?.response, now: lookup.cache.now)
         guard let stored = entries.selected, !isOffline else { return answer }
         switch answer {
@@ -163,9 +164,9 @@ extension HTTPLookupJob {
         }
     }
 
-    /// Whether to ask the server although a stale response could be served meanwhile: the caller wants the server's
-    /// answer.
+    /// Whether to ask the server although the stored response could be served: the caller wants the server's answer.
     private func isWorthAsking(_ answer: CacheAnswer) -> Bool {
+        if lookup.wishes.contains(.asksServer) { return true }
         if lookup.wishes.contains(.revalidates) { return !answer.isFresh }
         guard lookup.wishes.contains(.ignoresCached), case .staleWhileRevalidate = answer else { return false }
         return true
@@ -192,7 +193,7 @@ extension HTTPLookupJob {
     private func found(
         _ stored: HTTPCacheLookup.Stored?, age: Int64, origin: DownloadResult.Origin, revalidates: Bool = false
     ) -> LookupResult? {
-        guard let stored, let head = stored.head(age: age) else { return nil }
+        guard let stored, let head = stored.head(age: age) else { return isOffline ? .failed(.notCached) : nil }
         // A background revalidation has no caller to hand a response to.
         if lookup.wishes.contains(.revalidates) { return .done }
         if lookup.wishes.contains(.ignoresCached) { return .failed(.cachedIsRight) }

@@ -390,10 +390,17 @@ extension Job {
         return DownloadResult(
             image: image, reserved: reserved, bytes: isWell ? bytes(for: handler, image) : nil, error: error,
             stage: stage ?? currentStage,
-            response: shownResponse, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
+            response: shownResponse, httpStatus: status(of: error),
             origin: caching?.origin ?? .network, isOfOriginal: caching?.isOfOriginal == true,
             extended: caching?.extended, isEndUnproven: isWell && isEndUnproven,
             timings: timings(for: handler, at: now), metrics: metrics(for: handler), ended: now)
+    }
+
+    /// Returns the status that the result names; `nil` means that of the response.
+    private func status(of error: DownloadError?) -> Int32? {
+        // The response is the stored one, which the server has confirmed.
+        if case .notModified? = error?.code, caching?.origin == .httpRevalidated { return 304 }
+        return bodyWork?.modifier == nil ? nil : judged?.status
     }
 
     private func bytes(for handler: Handler, _ image: Image?) -> Bytes? {

@@ -119,10 +119,14 @@ package struct LoadPlan: Sendable {
 
     /// Returns a lookup that asks the server whether the stored entry is current; `nil` if the request is not HTTP.
     func refreshing(_ request: DownloadRequest, isShown: Bool) -> HTTPCacheLookup? {
+        let shown: HTTPCacheLookup.Wishes = isShown ? [.ignoresCached, .asksServer] : []
+        if let asked = request.lookup as? HTTPCacheLookup, asked.wishes.contains(.http) {
+            let wishes = asked.wishes.union(shown).union(.asksServer)
+            return HTTPCacheLookup(asked.cache, request.transfer, wishes, key: asked.key)
+        }
         guard let refreshed else { return nil }
         // A server cannot revalidate a body that the application has changed.
-        var wishes: HTTPCacheLookup.Wishes = request.bodyWork == nil ? [.http, .refreshesLoad] : []
-        if isShown { wishes.insert(.ignoresCached) }
-        return HTTPCacheLookup(refreshed.cache, request.transfer, wishes, key: refreshed.key)
+        let wishes: HTTPCacheLookup.Wishes = request.bodyWork == nil ? [.http, .refreshesLoad, .asksServer] : []
+        return HTTPCacheLookup(refreshed.cache, request.transfer, wishes.union(shown), key: refreshed.key)
     }
 }

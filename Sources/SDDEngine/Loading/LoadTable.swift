@@ -17,6 +17,8 @@ struct LoadTable {
         case raise(Load, to: Priority)
         /// Look at the clocks of loads by this time, in microseconds of the monotonic clock.
         case lookAtClocks(by: Int64)
+        /// Look in the HTTP cache alone.
+        case look(Load, LoadPlan.Source, limit: Int64)
         /// Make the image from what the cache has.
         case make(Load, CacheHit, limit: Int64)
         /// Ask the application whether the load may download.
@@ -76,7 +78,7 @@ extension LoadTable {
         if let error = isRefused ? .closed : load.plan.refusal {
             return finish(load, error: error, stage: .submit, at: now, &actions)
         }
-        guard let lookup = load.plan.lookup, let step else { return goOn(load, at: now, &actions) }
+        guard let lookup = load.plan.lookup, let step else { return look(load, at: now, &actions) }
         if case .done(let hit) = step { return answered(load, hit, at: now, &actions) }
         limitLookup(of: load, at: now, &actions)
         let first = lookups.join(load, lookup)
@@ -123,6 +125,22 @@ extension LoadTable {
         actions.append(.make(load, hit, limit: limit))
     }
 
+    /// Takes what the HTTP cache has, however stale, for a load that uses nothing else, or that shows it while the server
+    /// is asked. Its alternatives have entries of their own.
+    private mutating func look(_ load: Load, at now: Int64, _ actions: inout [Action]) {
+        let next = load.plan.sources[load.source...].firstIndex { $0.usesHTTPCache }
+        guard let next, load.has(.fromCacheOnly) || load.has(.refreshCached) && next == 0 else {
+            load.source = 0
+            return goOn(load, at: now, &actions)
+        }
+        guard let limit = timeLeft(for: load, at: now) else {
+            return finish(load, error: .tookTooLong, stage: .queue, at: now, &actions)
+        }
+        load.source = next
+        load.stage = .making
+        actions.append(.look(load, load.plan.sources[next], limit: limit))
+    }
+
     /// Handles the image made from a cache's content, or the failure to make it.
     private mutating func made(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         if isOver(load, result) { return finish(load, result, at: now, &actions) }
@@ -131,6 +149,14 @@ extension LoadTable {
             // The cache has the image, and this machine cannot show it now.
             if load.has(.fromCacheOnly), error.errorClass == .system {
                 return finish(load, result, at: now, &actions)
+            }
+            // A transform fails for the same picture from the network, too.
+            if error.detail == .imageTransform, !load.has(.refreshCached) {
+                return finish(load, result, at: now, &actions)
+            }
+            if load.plan.lookup == nil {
+                load.source += 1
+                return look(load, at: now, &actions)
             }
             // Whatever failed, the network may have the image.
             return goOn(load, at: now, &actions)
@@ -271,6 +297,8 @@ extension LoadTable {
         guard let error = result.error else { return succeeded(load, result, at: now, &actions) }
         if error.code == .notModified { unblock(load) }
         if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &actions) }
+        // The downloader is offline, and the server was not asked.
+        if error.code == .notCached, let shown = load.shown { return finish(load, shown, at: now, &actions) }
         // The URL is still blocked, and its loads were asked for nothing else.
         if load.asksHTTPCache { return fetch(load, at: now, &actions) }
         if judges {

@@ -118,6 +118,7 @@ extension Loader: StageListener {
             if let wish = load.wish { load.plan.lookup?.raise(wish, to: priority) }
         case .release: break
         case .lookAtClocks(let time): downloader.wakeForLoads(by: time)
+        case .look(let load, let source, let limit): look(load, source, limit: limit)
         case .make(let load, let hit, let limit): make(load, hit, limit: limit)
         case .consult(let load):
             let mayFetch = hooks.shouldDownload(load.plan.sources[0].url)
@@ -170,6 +171,15 @@ extension Loader {
             let waiting = change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
             withExtendedLifetime(waiting) {}
         }
+    }
+
+    /// Looks in the HTTP cache, and makes the image of what it has.
+    private func look(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
+        guard case .success(var request) = source.request else { return }
+        request.totalLimit = limit
+        (request.wantsProgress, request.wantsPreviews) = (false, false)
+        request.useOnlyStored()
+        start(request, of: load)
     }
 
     /// Makes the image from the content of the cache, on a decode thread.

@@ -119,6 +119,12 @@ extension DownloadRequest {
         self.lookup = HTTPCacheLookup(asked.cache, self.transfer, asked.wishes, key: asked.key)
     }
 
+    /// Lets nothing but the HTTP cache answer, however stale its entry.
+    mutating func useOnlyStored() {
+        guard let asked = self.lookup as? HTTPCacheLookup else { return }
+        self.lookup = HTTPCacheLookup(asked.cache, self.transfer, asked.wishes.union(.onlyStored), key: asked.key)
+    }
+
     /// The memory of the request, if that may hold the last reference to objects of the application, which must be
     /// released without a lock: their release may call the library.
     var memoryToRelease: AnyObject? { parts.holdsObjects ? parts : nil }

@@ -91,7 +91,8 @@ package final class DownloadResult: Sendable {
     /// A cached result as the end of a request whose server has said that it is still valid.
     func confirmed(by end: DownloadResult) -> DownloadResult {
         DownloadResult(
-            image: image, reserved: reserved, bytes: bytes, response: end.response, httpStatus: end.httpStatus,
+            image: image, reserved: reserved, bytes: bytes, response: end.response,
+            httpStatus: end.httpStatus == 304 ? nil : end.httpStatus,
             origin: origin, extended: extended, isTransformed: isTransformed, timings: end.timings,
             metrics: end.metrics, ended: end.ended)
     }

@@ -143,7 +143,11 @@ extension DownloadTable {
     }
 
     private mutating func endUnchanged(_ job: Job<Recipient>, at now: Int64) -> Bytes? {
-        endAll(job, error: .cachedIsRight, failedAt: .response, at: now)
+        let isRefresh = job.caching?.revalidation?.lookup.wishes.contains(.asksServer) ?? false
+        let isConfirmed = job.caching?.origin == .httpRevalidated
+        endAll(
+            job, error: !isRefresh ? .cachedIsRight : isConfirmed ? .confirmed : .sameBytes, failedAt: .response,
+            at: now)
         return nil
     }
 

@@ -5,6 +5,10 @@ extension DownloadError {
         .notCached, .none, "No cache has an entry for the request, and the network was not allowed.")
     static let cachedIsRight = DownloadError(
         .notModified, .none, "The entry in the HTTP cache is still valid, and the request asked for changes only.")
+    static let confirmed = DownloadError(
+        .notModified, .none, "The cached picture is still valid: the server confirmed it with status 304.")
+    static let sameBytes = DownloadError(
+        .notModified, .none, "The cached picture is still valid: the server sent the same bytes again.")
     static let nothingToStore = DownloadError(
         .cache, .cacheNothing, "There is nothing to store: no bytes, and no image that can be encoded.")
 
