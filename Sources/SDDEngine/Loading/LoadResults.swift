@@ -47,7 +47,7 @@ extension DownloadResult {
     /// are handed out if they were asked for.
     private func ownBytes(_ plan: LoadPlan) -> Bytes? {
         if !plan.wantsPixels || plan.form.keepsBytes { return bytes ?? image?.bytes }
-        let isOwn = origin != .network && !isOfOriginal
+        let isOwn = origin != .network && (!isOfOriginal || image?.isAsEncoded == true)
         return isOwn && plan.options.contains(.queryMemoryData) ? bytes : nil
     }
 }

@@ -12,19 +12,34 @@ extension Loader {
     ///   - done: called once, when all of it is on disk or has failed.
     func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
         guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
-        if store.isMade, store.levels.contains(.disk), let key = store.key, let image = result.image, !image.isPartial,
+        if store.isMade, store.levels.contains(.disk), let key = store.key, let image = result.image, !image.isPartial {
+            if isOnDiskAsOriginal(image, result, load, store) {
+                // An earlier picture of the URL may have been larger, and is not to be found any more.
+                if !result.isOfOriginal { store.cache.disk?.remove(key) }
+                return waitForOriginal(store, waits: waits, done)
+            }
             // A scaled animation would be stored as a still picture. It is made of its original again.
-            image.animation == nil || image.isAsEncoded
-        {
-            let selection = selection(of: image, result, for: load, in: store.cache)
-            var item = CacheItem(
-                key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
-            item.http = selection
-            return store.cache.storeOnce(item, isAwaited: waits) { [self] in
-                waitForOriginal(store, waits: waits, done)
+            if image.animation == nil || image.isAsEncoded {
+                let selection = selection(of: image, result, for: load, in: store.cache)
+                var item = CacheItem(
+                    key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
+                item.http = selection
+                return store.cache.storeOnce(item, isAwaited: waits) { [self] in
+                    waitForOriginal(store, waits: waits, done)
+                }
             }
         }
         waitForOriginal(store, waits: waits, done)
+    }
+
+    /// Whether the form has changed nothing of the picture, so that its original, which is stored, serves as well.
+    private func isOnDiskAsOriginal(
+        _ image: Image, _ result: DownloadResult, _ load: Load, _ store: LoadPlan.Store
+    ) -> Bool {
+        // A transfer that has stopped early has no bytes, and leaves no original.
+        guard image.isAsEncoded, result.bytes != nil, store.cache.serializer == nil, let original = store.original
+        else { return false }
+        return original.levels.contains(.disk) && load.plan.lookup?.takesOriginals != false
     }
 
     /// Whether the result may be stored under the load's key. It may not if cookies were sent that the request did not
