@@ -283,4 +283,63 @@ CASE(b15_transforms_and_rows_that_are_aligned)
     }
 }
 
+static sdd_image *make_nothing(sdd_image *image, void *user_data)
+{
+    (void)image, (void)user_data;
+    return NULL;
+}
+
+/* The picture of a transform that fails is downloaded once, and stored. */
+CASE(a_failed_transform_leaves_the_original)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    sdd_transform transforms[2] = { SDD_TRANSFORM_INIT, SDD_TRANSFORM_INIT };
+    transforms[0].kind = SDD_TRANSFORM_CROP;
+    transforms[0].x = 500;
+    transforms[0].width = transforms[0].height = 5;
+    transforms[1].kind = SDD_TRANSFORM_CALLBACK;
+    transforms[1].callback = make_nothing;
+    transforms[1].key = "nothing";
+    sdd_load_request request = record_load(&r, at("/file/" PICTURE "?failed-transform"), 0);
+    request.transform_count = 1;
+    for (int i = 0; i < 4; i++) {
+        request.transforms = &transforms[i % 2];
+        load_as(&l, &r, &request);
+        CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TRANSFORM);
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+    }
+    CHECK_EQUAL(hits("/file/" PICTURE "?failed-transform"), 1);
+    get_from(&l, &r, request.url, 0, SDD_ORIGIN_DISK);
+}
+
+/* A picture that its form leaves as it is, is on disk once: as the original. */
+CASE(a_form_that_changes_nothing_is_stored_once)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    sdd_decode_options large = inside(2000);
+    sdd_load_request request = record_load(&r, at("/file/" PICTURE "?large"), SDD_OPTION_WAIT_STORE_CACHE);
+    request.decode = &large;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    leave_to_disk(&l);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 1);
+    request.options |= SDD_OPTION_QUERY_MEMORY_DATA;
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK(sdd_image_width(r.image) == 37 && r.bytes != NULL);
+    CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 1);
+    /* A smaller picture takes the place of one that was made smaller. */
+    sdd_decode_options small = inside(30);
+    request.decode = &small;
+    request.url = in_turns("smaller", "/file/" PICTURE, "/file/png/rgb8.png");
+    request.options = SDD_OPTION_WAIT_STORE_CACHE;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    request.options |= SDD_OPTION_FROM_LOADER_ONLY;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    leave_to_disk(&l);
+    request.options = 0;
+    load_from(&l, &request, SDD_ORIGIN_DISK);
+    CHECK_EQUAL(sdd_image_width(r.image), 19);
+}
+
 int main(void) { return run_cases(); }

@@ -50,8 +50,9 @@ SDD_BEGIN_DECLS
  *    alternative URLs. Of several processes that load a URL into one directory, one downloads it;
  *    the others wait (share_wait_ms) and find it.
  * 5. Decoding to the wanted size and form, and transforms, on decode threads.
- * 6. Storing: the original's bytes, and the picture made from them. A picture made from a cached
- *    original is stored by the same rules.
+ * 6. Storing: the original's bytes, also if a transform fails, and the picture made from them. A
+ *    picture made from a cached original is stored by the same rules; one that its size and form
+ *    leave as it is, is not stored beside its original.
  *
  * A cached picture is valid for as long as the cache keeps it (max_disk_age_ms), whatever HTTP's
  * rules say, as in SDWebImage. With SDD_OPTION_USE_HTTP_CACHE, or http_cache of the downloader,

@@ -238,6 +238,10 @@ extension DownloadTable {
         }
         if let whole { return job.handlers.forEach { keepOriginal(of: job, for: $0, image: whole) } }
         if pictures.isEmpty { return }
+        // Who fails in a transform has decoded the picture. A damaged one may have been decoded in part.
+        if pictures.contains(where: { !$0.form.isLenient && $0.image.hasFailedTransform }) {
+            return job.handlers.forEach { keepOriginal(of: job, for: $0) }
+        }
         guard let caching = job.caching else { return }
         switch pictures.first?.image {
         case .failure(let error)?: foundNoPicture(job, DownloadError(error))
@@ -294,5 +298,11 @@ extension DownloadTable {
             caching.outcome = caching.outcome?.withoutBody
         default: break
         }
+    }
+}
+
+extension Result<Image, CoderError> {
+    fileprivate var hasFailedTransform: Bool {
+        if case .failure(let error) = self { error.kind == .transform } else { false }
     }
 }
