@@ -300,7 +300,7 @@ typedef struct sdd_download_request {
        component has all rows from its first scan on. A JPEG with arithmetic coding is shown scan by
        scan, and not at all if it has only one. A preview that is not taken in time is replaced by
        the next. None arrives with or after the terminal callback, nor where modifiers change the
-       response or body. */
+       response or body, nor with SDD_OPTION_BYTES_ONLY or SDD_OPTION_AVOID_DECODE_IMAGE. */
     sdd_result_fn SDD_NULLABLE preview;
     sdd_facts_fn SDD_NULLABLE facts;
     void *SDD_NULLABLE user_data; /* of all callbacks */
