@@ -74,6 +74,28 @@ CASE(entries_age_by_the_clock_there_is)
     shift_clock(0);
 }
 
+/* What was stored while the clock was ahead neither outlives what came later, nor stays good for long. */
+CASE(entries_from_the_future_age_too)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.max_disk_bytes = 300000;
+    OWNED_CACHE c = open_cache(config);
+    shift_clock(365L * DAY);
+    for (int i = 0; i < 4; i++) CHECK_STATUS(put_numbered(c.cache, i, 1, 50000), SDD_OK);
+    shift_clock(0);
+    for (int i = 4; i < 7; i++) CHECK_STATUS(put_numbered(c.cache, i, 1, 50000), SDD_OK);
+    check_trimmed(c.cache, c.folder);
+    CHECK(check_numbered(c.cache, 5) && check_numbered(c.cache, 6) && !check_numbered(c.cache, 0));
+    shift_clock(365L * DAY);
+    CHECK_STATUS(put_numbered(c.cache, 1, 1, 50000), SDD_OK);
+    shift_clock(0);
+    check_trimmed(c.cache, c.folder); /* the clock has gone back: it may be the one that is wrong */
+    check_trimmed(c.cache, c.folder);
+    shift_clock(8L * DAY);
+    CHECK(!check_numbered(c.cache, 1));
+    shift_clock(0);
+}
+
 /* Waits and timers do not depend on this clock. */
 CASE(no_wait_depends_on_the_clock)
 {

@@ -18,10 +18,10 @@ import Testing
     private func naive(_ entries: [DirectoryScan.Entry], _ limits: DiskLimits, now: Int64) -> Set<String> {
         func date(_ entry: DirectoryScan.Entry) -> Int64 {
             let date = limits.dates == .stored ? entry.modified : max(entry.used, entry.modified)
-            return date > now ? now : date
+            return date > now ? .min : date
         }
         var kept = entries
-        if let age = limits.maxAge, age >= 0 { kept = kept.filter { now - date($0) < age } }
+        if let age = limits.maxAge, age >= 0 { kept = kept.filter { now - (date($0) == .min ? now : date($0)) < age } }
         func total() -> Int64 { kept.reduce(0) { $0 + $1.allocated } }
         guard let most = limits.maxBytes, total() > most else { return Set(kept.map(\.name)) }
         while total() > most * limits.lowWaterPercent / 100 {

@@ -89,7 +89,24 @@ package final class DiskTrim: @unchecked Sendable {
             return
         }
         removeTemporaries()
-        phase = .removing(TrimPlan(scan.entries, limits: limits, now: began).victims)
+        let victims = TrimPlan(scan.entries, limits: limits, now: began).victims
+        setBackDates(except: Set(victims), limits)
+        phase = .removing(victims)
+    }
+
+    /// Sets dates in the future to that of the last trim, a little while ago: such an entry would stay good until then, and
+    /// must not be younger than what was stored since. Not if the clock has gone back since the last trim: it may be the
+    /// one that is wrong. On a machine without a clock of its own it is behind until the network is up, and all entries
+    /// are from the future.
+    private func setBackDates(except victims: Set<Int>, _ limits: DiskLimits) {
+        guard let last = store.ledger.summary()?.lastTrim, last > 0, last <= began else { return }
+        let date = max(last, began - limits.trimInterval)
+        for (index, entry) in scan.entries.enumerated()
+        where (entry.used > began || entry.modified > began) && !victims.contains(index) {
+            try? store.directory.files.setTimes(
+                of: entry.name, in: store.directory.descriptor, used: entry.used > began ? date : nil,
+                modified: entry.modified > began ? date : nil)
+        }
     }
 
     private func remove(_ victims: [Int]) throws(CacheError) {

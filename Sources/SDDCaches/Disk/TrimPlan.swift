@@ -1,11 +1,12 @@
 /// Chooses the entries that a trim removes. Pure.
 struct TrimPlan {
-    /// Indexes in `entries`: the expired ones first, then the oldest.
+    /// Indexes in `entries`: the expired ones first, then those from the future, then the oldest.
     let victims: [Int]
 
     init(_ entries: [DirectoryScan.Entry], limits: DiskLimits, now: Int64) {
-        // A date in the future counts as now; the order among such entries does not matter.
-        let dates = entries.map { min(limits.date(used: $0.used, stored: $0.modified), now) }
+        let dates = entries.map { limits.date(used: $0.used, stored: $0.modified) }
+        // An entry from the future was stored while the clock was wrong: it must not outlive those that came later.
+        let order = dates.map { $0 > now ? .min : $0 }
         var victims: [Int] = []
         var kept: [Int] = []
         var total = DiskTotals()
@@ -20,7 +21,7 @@ struct TrimPlan {
         if let most = limits.maxBytes, let low = limits.lowWater, total.bytes > most {
             // Names are compared only for equal dates, since comparing them costs more than everything else.
             kept.sort { a, b in
-                dates[a] == dates[b] ? entries[a].name < entries[b].name : dates[a] < dates[b]
+                order[a] == order[b] ? entries[a].name < entries[b].name : order[a] < order[b]
             }
             for index in kept {
                 if total.bytes <= low { break }
