@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 const int32_t sddsys_open_noatime = O_NOATIME;
 const int64_t sddsys_utime_omit = UTIME_OMIT;
@@ -75,6 +76,8 @@ int sddsys_is_locked_elsewhere(int descriptor, int64_t byte)
     if (lock_byte(descriptor, F_OFD_GETLK, F_WRLCK, byte, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
+
+int sddsys_replace(int descriptor, int other) { return dup3(other, descriptor, O_CLOEXEC); }
 
 int sddsys_is_on_local_disk(int descriptor)
 {

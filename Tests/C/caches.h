@@ -11,6 +11,8 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* No server has this name, so nothing is downloaded. */
@@ -74,6 +76,18 @@ static inline void make_older(const char *path, time_t seconds)
     times[0].tv_sec -= seconds;
     times[1] = times[0];
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+/* Writing a file of more than 1000 bytes fails with EFBIG from now on. Returns the limit before. */
+static inline struct rlimit forbid_large_files(void)
+{
+    struct rlimit old, none_more;
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    none_more = old;
+    none_more.rlim_cur = 1000;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &none_more) == 0);
+    return old;
 }
 
 /* ------------------------------------------------------------------------------------------- caches */

@@ -86,6 +86,11 @@ final class FaultyFiles: FileCalls {
         try pass(.close)
     }
 
+    func replace(_ descriptor: Int32, by other: Int32) throws(SystemError) {
+        try pass(.open)
+        try system.replace(descriptor, by: other)
+    }
+
     func read(
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {

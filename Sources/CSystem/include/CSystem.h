@@ -49,6 +49,10 @@ int sddsys_unlock_shared(int descriptor, int64_t byte);
 /// not; -1 on an error, with errno set. Never waits.
 int sddsys_is_locked_elsewhere(int descriptor, int64_t byte);
 
+/// Lets a descriptor mean what another one means, at once, and closes what it meant: dup3(2) with O_CLOEXEC. Returns a
+/// negative number on an error, with errno set.
+int sddsys_replace(int descriptor, int other);
+
 /// Returns 1 if an open file is on a file system of this machine's own that needs no other machine and no other process
 /// for its status and locks; 0 if not, or if that is not known.
 int sddsys_is_on_local_disk(int descriptor);

@@ -14,6 +14,8 @@ package struct SecretKey: Sendable {
         self.init(checked: Array(bytes))
     }
 
+    package var bytes: [UInt8] { inner.prefix(Self.byteCount).map { $0 ^ 0x36 } }
+
     /// Returns bytes for a new key from the system's generator, getrandom(2).
     package static func randomBytes() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

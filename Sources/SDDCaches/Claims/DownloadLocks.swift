@@ -44,6 +44,14 @@ package final class DownloadLocks: Sendable {
         tellsUsers = isLocked && directory.files.isOnLocalDisk(directory.descriptor)
     }
 
+    /// Makes the directory again if it was removed. Marks of keys that are being downloaded are lost with the removed one;
+    /// claims have their own files, which are lost too.
+    func makeAgain() throws(CacheError) {
+        try directory.makeAgain { (new) throws(SystemError) in
+            if tellsUsers { try files.lockShared(new.descriptor, byte: Self.usersByte) }
+        }
+    }
+
     /// Marks a key, unless anyone else uses the directory now, or that cannot be known. Two system calls that never
     /// wait.
     /// - Returns: nil if the key is to be claimed instead.

@@ -6,6 +6,8 @@ package import SDDBase
 package protocol FileCalls: Sendable {
     func open(_ name: String, in directory: Int32, flags: Int32) throws(SystemError) -> Int32
     func close(_ descriptor: Int32) throws(SystemError)
+    /// Lets a descriptor mean what another one means, at once, and closes what it meant before.
+    func replace(_ descriptor: Int32, by other: Int32) throws(SystemError)
     /// - Returns: the number of bytes read, which may be fewer than fit; 0 at the end.
     func read(
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer

@@ -13,9 +13,14 @@ enum SecretFile {
     static func key(in directory: CacheDirectory) -> SecretKey {
         for _ in 0..<attempts {
             if let key = read(directory) { return key }
-            guard make(directory) else { break }
+            guard make(SecretKey.randomBytes(), directory) else { break }
         }
         return .process
+    }
+
+    /// Stores a key of this process in a directory that was made again, unless it has one.
+    static func keep(_ key: SecretKey, in directory: CacheDirectory) {
+        if read(directory) == nil { _ = make(key.bytes, directory) }
     }
 
     private static func read(_ directory: CacheDirectory) -> SecretKey? {
@@ -42,10 +47,10 @@ enum SecretFile {
     /// Creates the file completely or not at all. If several processes create one, the first wins, and all read its
     /// key.
     /// - Returns: whether to read the file again.
-    private static func make(_ directory: CacheDirectory) -> Bool {
+    private static func make(_ key: [UInt8], _ directory: CacheDirectory) -> Bool {
         let files = directory.files
         let temporary = TemporaryName.make()
-        guard let bytes = Bytes(SecretKey.randomBytes()) else { return false }
+        guard let bytes = Bytes(key) else { return false }
         do throws(SystemError) {
             let descriptor = try files.open(
                 temporary, in: directory.descriptor, flags: O_WRONLY | O_CREAT | O_EXCL)

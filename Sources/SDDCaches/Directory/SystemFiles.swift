@@ -23,6 +23,10 @@ package struct SystemFiles: FileCalls {
         if Glibc.close(descriptor) != 0 && errno != EINTR { throw SystemError(errno: errno) }
     }
 
+    package func replace(_ descriptor: Int32, by other: Int32) throws(SystemError) {
+        _ = try Self.call { sddsys_replace(descriptor, other) }
+    }
+
     package func read(
         _ descriptor: Int32, at offset: Int64, into place: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {

@@ -46,6 +46,9 @@ final class DiskLedger: Sendable {
     /// Opens no file; that happens on the first call that needs it.
     init(_ directory: CacheDirectory) { self.directory = directory }
 
+    /// Forgets the ledger of a directory that was removed: the new one has none yet, or that of another process.
+    func forget() { state.withLock { $0 = State() } }
+
     // MARK: Reading
 
     struct Summary {

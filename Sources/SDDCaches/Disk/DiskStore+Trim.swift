@@ -30,9 +30,10 @@ extension DiskStore {
     }
 
     /// Begins to remove expired entries, entries over the limit, and files that dead writers have left.
-    /// - Returns: nil if another process or thread is trimming.
+    /// - Returns: nil if another process or thread is trimming, or the directory was removed.
     package func beginTrim() throws(CacheError) -> DiskTrim? {
-        guard let lock = try TrimLock.take(directory) else { return nil }
+        guard let lock = try takeTrimLock() else { return nil }
+        try? makePartsAgain()
         flushUses()
         try foreign?.trim(limits)
         return try DiskTrim(self, limits: limits, lock: lock)
@@ -50,10 +51,23 @@ extension DiskStore {
     /// may stay.
     package func clear() throws(CacheError) {
         // This may run beside a trim, which checks each file again before it removes it.
-        let lock = try TrimLock.take(directory)
+        let lock = try takeTrimLock()
         defer { withExtendedLifetime(lock) {} }
         try foreign?.store.clear()
         try removeAll()
+    }
+
+    /// Returns nil if another process or thread has the lock, or the directory was removed: it has no entries, and only a
+    /// store makes it again.
+    private func takeTrimLock() throws(CacheError) -> TrimLock? {
+        do throws(CacheError) {
+            return try TrimLock.take(directory)
+        } catch {
+            guard error.isOfRemovedDirectory else { throw error }
+        }
+        if hasFiles { return nil }
+        try makeAgain()
+        return try TrimLock.take(directory)
     }
 
     private func removeAll() throws(CacheError) {

@@ -58,6 +58,9 @@ package final class DiskStore: Sendable {
     /// The number of entries that were found damaged and removed.
     package var damagedCount: Int64 { damaged.withLock { $0 } }
 
+    /// The path of the directory.
+    package var directoryPath: String { options.directory }
+
     /// True if entries are files; false if the application keeps them.
     package var hasFiles: Bool { foreign == nil }
 
@@ -200,6 +203,10 @@ extension DiskStore {
     }
 
     package func write(_ metadata: EntryMetadata, body: UnsafeRawBufferPointer) throws(CacheError) {
+        try whetherRemovedOrNot { () throws(CacheError) in try writeOnce(metadata, body: body) }
+    }
+
+    private func writeOnce(_ metadata: EntryMetadata, body: UnsafeRawBufferPointer) throws(CacheError) {
         let now = time.wallMicroseconds()
         var metadata = metadata
         metadata.storedMicroseconds = now
@@ -224,6 +231,39 @@ extension DiskStore {
         uses.withLock { $0.forget(name.full) }
         let gone = old.map { -DiskTotals(bytes: $0, count: 1) } ?? DiskTotals()
         change?.record(DiskTotals(bytes: status.allocated, count: 1) + gone)
+    }
+
+    /// Begins a part of a body, see `PartStore.begin`.
+    package func beginPart(_ key: String, validator: [UInt8], mostBytes: Int64) throws(CacheError) -> PartWriter {
+        try whetherRemovedOrNot { () throws(CacheError) in
+            try parts.begin(key, validator: validator, mostBytes: mostBytes)
+        }
+    }
+
+    /// Makes a file. If that fails since a directory was removed, all of them are made again, and `body` is called once
+    /// more.
+    private func whetherRemovedOrNot<Value>(_ body: () throws(CacheError) -> Value) throws(CacheError) -> Value {
+        do throws(CacheError) {
+            return try body()
+        } catch {
+            guard error.isOfRemovedDirectory else { throw error }
+        }
+        try makeAgain()
+        return try body()
+    }
+
+    func makeAgain() throws(CacheError) {
+        if try directory.makeAgain() {
+            ledger.forget()
+            SecretFile.keep(secret, in: directory)
+        }
+        try makePartsAgain()
+    }
+
+    /// Makes the directories within the cache's own again if they were removed.
+    func makePartsAgain() throws(CacheError) {
+        try parts.makeAgain()
+        try downloads.makeAgain()
     }
 
     /// - Returns: whether there was one.

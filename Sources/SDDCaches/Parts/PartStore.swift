@@ -25,6 +25,9 @@ package final class PartStore: Sendable {
         self.time = time
     }
 
+    /// Makes the directory again if it was removed.
+    func makeAgain() throws(CacheError) { try directory.makeAgain() }
+
     private static func name(_ key: String) -> String { MD5.hex(of: key) + suffix }
 
     /// Returns the undamaged part of a key; nil if there is none.

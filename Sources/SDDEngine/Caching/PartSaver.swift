@@ -115,7 +115,7 @@ final class PartSaver: Sendable {
         let most = disk.store.limits.maxPartBytes
         do throws(CacheError) {
             if let part { return try disk.store.parts.resume(part, mostBytes: most) }
-            return try disk.store.parts.begin(key, validator: response.encoded(), mostBytes: most)
+            return try disk.store.beginPart(key, validator: response.encoded(), mostBytes: most)
         } catch {
             counters.failed(error)
             return nil
