@@ -1,4 +1,5 @@
 import SDDBase
+import SDDTransport
 import TestSupport
 import Testing
 
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func anotherDownloaderOfTheCacheIsRespected() throws {
-        let (first, second) = (FakeLookup(), FakeLookup())
+        let (first, second) = (FakeUser(), FakeUser())
         fixture.cache.used(by: first)
         fixture.cache.used(by: first)
         #expect(!fixture.cache.hasOtherUsers)
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func aCacheMayHaveOneDownloaderAfterTheOther() {
-        for _ in 0..<2 { fixture.cache.used(by: FakeLookup()) }
+        for _ in 0..<2 { fixture.cache.used(by: FakeUser()) }
         #expect(!fixture.cache.hasOtherUsers)
     }
 
@@ -190,4 +191,9 @@ import Testing
         stores.progress.ended()
         #expect(stores.progress.settled == 2)
     }
+}
+
+/// A downloader without a log.
+private final class FakeUser: CacheUser {
+    func log(_ level: LogLevel, _ text: String) -> Bool { false }
 }

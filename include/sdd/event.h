@@ -41,7 +41,10 @@ typedef int32_t sdd_log_level;
 
 SDD_ENUM(sdd_log_level) {
     SDD_LOG_NONE = 0,
-    SDD_LOG_ERROR = 1, /* something was lost: the cookie file cannot be written */
+    /* Something was lost: the cookie file cannot be written; an entry of a cache cannot, told with
+       the first failure, and then once a minute with their number, in the log of each downloader
+       that uses the cache. */
+    SDD_LOG_ERROR = 1,
     /* Something is less safe or less good than it should be: an unverified certificate. */
     SDD_LOG_WARNING = 2,
     SDD_LOG_INFO = 3, /* one line for each failed transfer, and each response not accepted */

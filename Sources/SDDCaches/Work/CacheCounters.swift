@@ -1,4 +1,5 @@
 import Glibc
+package import SDDBase
 import Synchronization
 
 /// Counters of a cache since it was created, reported by `sdd_cache_statistics` of the public header. Thread-safe.
@@ -12,8 +13,13 @@ package final class CacheCounters: Sendable {
     /// Indexed by the raw values of `Count`. Every read of an entry adds to two of them.
     private let counts = InlineArray<20, Atomic<Int64>> { _ in Atomic(0) }
     private let error = Atomic<Int32>(0)
+    private let log: FailureLog
 
-    package init() {}
+    package init(time: any TimeSource = SystemTime()) { log = FailureLog(time: time) }
+
+    /// Sets what is called with the first failure, and later with at most one a minute and the number of failures since
+    /// the one before. It is called on the thread that has the failure, with no lock held.
+    package func setTeller(_ teller: @escaping FailureLog.Teller) { log.setTeller(teller) }
 
     package func add(_ count: Count, _ number: Int64) { counts[count.rawValue].add(number, ordering: .relaxed) }
 
@@ -28,6 +34,7 @@ package final class CacheCounters: Sendable {
         case .store: self.error.store(EIO, ordering: .relaxed)
         case .tooLarge, .noMemory, .nothing, .dropped: break
         }
+        log.failed(error)
     }
 
     /// The errno of the last error; 0 if there was none.

@@ -2,8 +2,10 @@ import SDDBase
 import SDDTransport
 import Synchronization
 
-/// Log messages of the library about the application's callbacks.
+/// Log messages of the library about the application's callbacks, and about caches.
 extension Delivery {
+    var hasLogObserver: Bool { state.withLock { $0.logObserver != nil } }
+
     /// Microseconds after which a callback is reported as slow.
     static var longestCall: Int64 { 1_000_000 }
 

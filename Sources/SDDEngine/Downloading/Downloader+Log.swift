@@ -1,4 +1,5 @@
-import SDDTransport
+import SDDBase
+package import SDDTransport
 
 extension Downloader {
     /// Warns about unfinished requests when the process exits.
@@ -9,5 +10,13 @@ extension Downloader {
             .warning,
             "The process exits with \(count) \(count == 1 ? "request" : "requests") still under way: "
                 + "sdd_downloader_idle_wait() waits.")
+    }
+}
+
+extension Downloader: CacheUser {
+    package func log(_ level: LogLevel, _ text: String) -> Bool {
+        guard delivery.hasLogObserver else { return false }
+        delivery.say(level, text, token: 0, at: SystemTime().monotonicMicroseconds())
+        return true
     }
 }

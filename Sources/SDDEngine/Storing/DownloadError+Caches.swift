@@ -1,3 +1,4 @@
+internal import Glibc
 package import SDDCaches
 
 extension DownloadError {
@@ -11,6 +12,27 @@ extension DownloadError {
         .notModified, .none, "The cached picture is still valid: the server sent the same bytes again.")
     static let nothingToStore = DownloadError(
         .cache, .cacheNothing, "There is nothing to store: no bytes, and no image that can be encoded.")
+
+    /// The failure of a cache as a line of the log.
+    func told(in directory: String?, count: Int64) -> String {
+        // Safety: glibc's strerror gives a string of this thread's own, or a static one.
+        let reason =
+            systemError == 0 ? "" : unsafe strerror(systemError).map { unsafe " \(String(cString: $0))." } ?? ""
+        let times = count > 1 ? " That is the last of \(count) failures since it was told." : ""
+        return "Cache \(directory ?? "in memory"): \(message)\(reason)\(times)"
+    }
+
+    /// The error of a store as an errno; 0 if there was nothing to store.
+    package var storeErrno: Int32 {
+        if systemError != 0 { return systemError }
+        return switch detail {
+        case .cacheNothing: 0
+        case .cacheTooLarge: EFBIG
+        case .cacheUnsafe: EACCES
+        case .cacheDropped: ECANCELED
+        default: code == .noResources ? ENOMEM : EIO
+        }
+    }
 
     /// Makes the error that reports a failure of a disk cache.
     package init(_ error: CacheError) {
