@@ -224,6 +224,7 @@ CALLS = {
     "sdd_load_request.transforms": "transforms",
     "sdd_loader_config.fail_policy": "fail_policy",
     "sdd_metrics.saved_bytes": "Metrics.saved_bytes",
+    "sdd_result.store_error": "Result.store_error",
     "sdd_prefetch_list.to": "to",
     "sdd_process_set_decode_memory_limit()": "set_decode_memory_limit()",
     "sdd_cache_query_options.key": "key",

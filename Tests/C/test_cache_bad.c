@@ -274,6 +274,20 @@ CASE(a_removed_folder_is_made_again)
 
 /* ------------------------------------------------------------------------------------------- limits */
 
+CASE(an_entry_that_cannot_be_written_leaves_no_older_one)
+{
+    OWNED_CACHE c = open_default();
+    sdd_cache_item item = item_of(KEY, NULL, fixture_bytes("large/rows.png"), SDD_CACHE_DISK);
+    put_text(c.cache, KEY, "the first version");
+    struct rlimit old = forbid_large_files();
+    sdd_status status = sdd_cache_put_wait(c.cache, &item);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+    CHECK_STATUS(status, SDD_ERROR_CACHE);
+    check_text(c.cache, KEY, NULL);
+    CHECK(access(path_of(c.cache, KEY), F_OK) != 0);
+    sdd_bytes_release(item.bytes);
+}
+
 CASE(an_entry_that_cannot_be_written_is_in_memory)
 {
     OWNED_CACHE c = open_default();

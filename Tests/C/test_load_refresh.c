@@ -400,4 +400,18 @@ CASE(m12_m15_the_entry_of_the_http_cache_is_shown)
     }
 }
 
+/* A 304 whose header fields cannot be stored leaves the entry that it has confirmed. */
+CASE(a_confirmed_entry_stays_on_a_full_disk)
+{
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    const char *url = at("/tagged?file=large/rows.png&full&header=Cache-Control:%20max-age=0");
+    sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_USE_HTTP_CACHE);
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    struct rlimit old = forbid_large_files();
+    for (int i = 0; i < 2; i++) load_from(&l, &request, SDD_ORIGIN_HTTP_REVALIDATED);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_ERROR_CACHE);
+}
+
 int main(void) { return run_cases(); }

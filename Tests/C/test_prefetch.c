@@ -1,6 +1,8 @@
 /* Prefetching lists of URLs: rows B30 and Z22. */
 #include "loads.h"
 
+#include <stdatomic.h>
+
 /* ------------------------------------------------------------------------------------------- lists */
 
 enum { MOST = 64 };
@@ -400,6 +402,48 @@ CASE(b30_no_progress_after_a_cancel_in_each)
 {
     acting_list l = run_acting_list(0, 1);
     CHECK(l.each_count == 1 && l.progress_count == 0);
+}
+
+/* ------------------------------------------------------------------------------------- a full disk */
+
+static char logged[1000];
+static atomic_int log_count;
+
+static void keep_log(const sdd_notice *notice, void *user_data)
+{
+    (void)user_data;
+    CHECK_EQUAL(notice->level, SDD_LOG_ERROR);
+    if (atomic_fetch_add(&log_count, 1) == 0) snprintf(logged, sizeof logged, "%s", notice->failure.message);
+}
+
+static void keep_store_error(const sdd_result *result, void *user_data)
+{
+    CHECK(result->failure.status == SDD_OK && result->image != NULL);
+    *(int32_t *)user_data = result->store_error;
+}
+
+CASE(what_could_not_be_stored_is_told)
+{
+    OWNED_LOADER l = open_loader();
+    list_record list = LIST_RECORD_INIT;
+    const char *urls[] = { at("/file/large/rows.png?listed"), at("/file/large/rows.png?loaded") };
+    const char *fresh = at("/file/large/rows.png?header=Cache-Control:%20max-age=600");
+    int32_t store_error = 0, http_error = 0;
+    CHECK_STATUS(sdd_downloader_set_log(l.downloader, SDD_LOG_ERROR, keep_log, NULL, NULL), SDD_OK);
+    struct rlimit old = forbid_large_files();
+    submit_list(&l, &list, urls, 1, SDD_PREFETCH_DISK);
+    wait_for_list(&list);
+    CHECK(sdd_load(l.loader, urls[1], SDD_OPTION_WAIT_STORE_CACHE, NULL, keep_store_error, &store_error) != 0);
+    CHECK(sdd_load(l.loader, fresh, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_USE_HTTP_CACHE, NULL, keep_store_error,
+                   &http_error) != 0);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+    CHECK(list.outcomes[0].failure.status == SDD_ERROR_CACHE && list.report.skipped == 1);
+    CHECK_EQUAL(list.outcomes[0].failure.system_error, EFBIG);
+    CHECK(store_error == EFBIG && http_error == EFBIG);
+    CHECK_FAILS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_ERROR_CACHE, SDD_DETAIL_CACHE_WRITE);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+    CHECK(log_count == 1 && strstr(logged, l.cache.folder) != NULL && strstr(logged, "File too large") != NULL);
 }
 
 int main(void) { return run_cases(); }

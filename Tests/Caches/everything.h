@@ -360,7 +360,7 @@ static void use_entries(sdd_cache *cache)
         call_went_well("sdd_cache_put_wait", status);
     }
     went_well("sdd_cache_remove_wait", sdd_cache_remove_wait(cache, key_of(2), SDD_CACHE_DISK), 0);
-    went_well("sdd_cache_flush_wait", sdd_cache_flush_wait(cache, -1), 0);
+    call_went_well("sdd_cache_flush_wait", sdd_cache_flush_wait(cache, -1));
     went_well("sdd_cache_trim_disk_wait", sdd_cache_trim_disk_wait(cache), 0);
     for (int number = 0; number < 3; number++) {
         int is_there = is_entry_good(cache, number, bytes);

@@ -152,6 +152,18 @@ import Testing
         queue.endFlush(last)
     }
 
+    @Test func aDroppedWriteRemovesAnEntryThatIsKnownToBeOutdated() throws {
+        // given
+        var queue = DiskQueue(mostHeldBytes: 1000)
+        _ = queue.stage(Self.entry("a", 1), for: "a", cost: 900, older: .outdated)
+        // when
+        #expect(queue.stage(Self.entry("b", 2), for: "b", cost: 900).droppedCount == 1)
+        // then
+        #expect(isNothing(queue.known("a")))
+        let first = try #require(change(queue.next(at: 0)))
+        if case .removed? = first.staged {} else { Issue.record("the entry stays") }
+    }
+
     @Test func aDroppedWriteDoesNotDropTheRemovalBeforeIt() throws {
         // given
         var queue = DiskQueue(mostHeldBytes: 1000)

@@ -356,9 +356,11 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
 
 /**
  * WAITS until the disk has all changes made before the call: entries stored, removed and cleared.
+ * Tells the first of the stores that have failed since the last call, whoever made them.
  *
  * @param timeout_ms Longest wait; negative: no limit.
- * @return SDD_OK; SDD_ERROR_TIMEOUT; SDD_ERROR_WOULD_DEADLOCK inside the cache's serializer;
+ * @return SDD_OK; SDD_ERROR_TIMEOUT; SDD_ERROR_CACHE and the like: an entry could not be stored,
+ *     see sdd_last_error(); SDD_ERROR_WOULD_DEADLOCK inside the cache's serializer;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any.
  */

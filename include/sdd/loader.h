@@ -346,7 +346,10 @@ typedef int32_t sdd_prefetch_target;
 
 SDD_ENUM(sdd_prefetch_target) {
     SDD_PREFETCH_MEMORY = 0, /* decoded in memory, and the bytes on disk */
-    SDD_PREFETCH_DISK = 1    /* bytes on disk, not decoded; also kept if they are no picture */
+    /* Bytes on disk, not decoded; also kept if they are no picture. Implies
+       SDD_OPTION_WAIT_STORE_CACHE; a URL whose bytes could not be stored has failed, with
+       SDD_ERROR_CACHE. */
+    SDD_PREFETCH_DISK = 1
 };
 
 /** The progress of a prefetch list, or its outcome. Filled by the library. */

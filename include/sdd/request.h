@@ -129,7 +129,8 @@ SDD_ENUM(sdd_options) {
     SDD_OPTION_FROM_CACHE_ONLY = 1 << 18,
     /* L P B: does not read the cache, but stores what arrives. */
     SDD_OPTION_FROM_LOADER_ONLY = 1 << 19,
-    SDD_OPTION_WAIT_STORE_CACHE = 1 << 20, /* L P B: ends when its entries are on disk */
+    /* L P B: ends when its entries are on disk, or could not be stored: sdd_result.store_error. */
+    SDD_OPTION_WAIT_STORE_CACHE = 1 << 20,
     /* L: for a picture in memory, also reads its encoded bytes from disk, see BYTES in loader.h. */
     SDD_OPTION_QUERY_MEMORY_DATA = 1 << 21
 };

@@ -230,6 +230,9 @@ typedef struct sdd_result {
        cached, even if they did not change it. 0: there are no transforms or no image, the image is
        a preview, or it is animated and SDD_OPTION_TRANSFORM_ANIMATED_IMAGE is not set. */
     int32_t is_transformed;
+    /* With SDD_OPTION_WAIT_STORE_CACHE, the errno of the failure to store it on disk, such as
+       ENOSPC; 0: it is stored, or there was nothing to store. */
+    int32_t store_error;
 } sdd_result;
 
 /**

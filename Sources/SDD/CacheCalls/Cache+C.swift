@@ -50,6 +50,7 @@ public func sdd_cache_flush_wait(_ cache: OpaquePointer?, _ milliseconds: Int64)
         guard cache.disk?.flush(milliseconds: milliseconds) ?? true else {
             throw .timeIsOver("entries still wait to be written")
         }
+        if let error = cache.disk?.takeFirstFailure() { throw Refusal(DownloadError(error)) }
     }
 }
 

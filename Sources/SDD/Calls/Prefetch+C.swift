@@ -13,7 +13,8 @@ public func sdd_prefetch(_ loader: OpaquePointer?, _ list: UnsafePointer<sdd_pre
         let loads = try PrefetchedLoads(given, transfer, client)
         let made = PrefetchList(
             urls: try urls(of: given, client), loads: loads,
-            priority: try priority(given.priority, "sdd_prefetch_list.priority", default: .veryLow))
+            priority: try priority(given.priority, "sdd_prefetch_list.priority", default: .veryLow),
+            isToDisk: loads.isToDisk)
         let callbacks = PrefetchCallbacks(given, urls: made.urls)
         guard let token = client.prefetcher.submit(made, callbacks: callbacks) else {
             throw Refusal(SDD_ERROR_CLOSED, "loader", "another thread has destroyed it, or its downloader, meanwhile")

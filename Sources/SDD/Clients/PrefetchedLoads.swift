@@ -8,17 +8,18 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     // Safety: nothing changes after `init`, and `decode` holds no pointers.
     private let client: LoaderClient
     private let spec: RequestSpec
+    let isToDisk: Bool
     /// The decode options as an options processor gets them.
     private let decode: sdd_decode_options?
 
     init(_ given: sdd_prefetch_list, _ transfer: GivenTransfer?, _ client: LoaderClient) throws(Refusal) {
         self.client = client
         let options = try RequestOptions.read(given.options, "sdd_prefetch_list.options", for: .prefetch)
-        let isToDisk = try choice(
+        isToDisk = try choice(
             given.to, "sdd_prefetch_list.to", "SDD_PREFETCH_", [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])
         var load = LoadSpec(caches: client.caches)
         if isToDisk { (load.levels.query, load.levels.store) = (.disk, .disk) }
-        var spec = RequestSpec(options: isToDisk ? options.union(.bytesOnly) : options)
+        var spec = RequestSpec(options: isToDisk ? options.union([.bytesOnly, .waitStoreCache]) : options)
         spec.form = try pixelForm(given.decode, "sdd_prefetch_list.decode")
         spec.transfer = try transfer?.checkedSpec()
         spec.load = load

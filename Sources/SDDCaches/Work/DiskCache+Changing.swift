@@ -6,13 +6,15 @@ extension DiskCache {
     /// caller waits for are dropped.
     /// - Parameters:
     ///   - isAwaited: true if a caller waits until the entry is on disk.
+    ///   - older: what is known of the entry that this one replaces.
     ///   - then: called once: on a disk thread, or, with `.dropped`, on any thread if the entry is not written.
     package func store(
-        _ metadata: EntryMetadata, _ body: Bytes, isAwaited: Bool = false,
+        _ metadata: EntryMetadata, _ body: Bytes, isAwaited: Bool = false, older: DiskQueue.Older = .perhaps,
         then: DiskQueue.Told? = nil
     ) {
         let cost = body.heldBytes + metadata.http.count + metadata.user.count
-        stage(.entry(metadata, body), for: metadata.key, cost: cost, isAwaited: isAwaited, then: then)
+        stage(
+            .entry(metadata, body), for: metadata.key, cost: cost, isAwaited: isAwaited, older: older, then: then)
     }
 
     /// Stores an entry that is created on the disk thread.
@@ -40,10 +42,13 @@ extension DiskCache {
     }
 
     private func stage(
-        _ value: DiskQueue.Staged, for key: String, cost: Int, isAwaited: Bool, then: DiskQueue.Told?
+        _ value: DiskQueue.Staged, for key: String, cost: Int, isAwaited: Bool, older: DiskQueue.Older = .perhaps,
+        then: DiskQueue.Told?
     ) {
         var old = ReleasedChanges()
-        let isTaken = wish { old = $0.stage(value, for: key, cost: cost, isAwaited: isAwaited, then: then) }
+        let isTaken = wish {
+            old = $0.stage(value, for: key, cost: cost, isAwaited: isAwaited, older: older, then: then)
+        }
         release(old)
         // A stopped cache stores nothing, and that is not an error.
         if isTaken { queue.signal() } else { then?(nil) }
@@ -62,9 +67,13 @@ extension DiskCache {
         if isTaken { queue.signal() } else { work() }
     }
 
-    /// Writes an entry before this returns. Only within the work of `change`, which keeps it in order with the others.
+    /// Writes an entry before this returns. If that fails, an older one is removed. Only within the work of `change`,
+    /// which keeps it in order with the others.
     package func writeNow(_ metadata: EntryMetadata, _ body: Bytes) {
-        _ = failure { () throws(CacheError) in try write(metadata, body) }
+        let failure = failure { () throws(CacheError) in try write(metadata, body) }
+        guard let failure else { return }
+        note(failure, of: metadata.key)
+        removeNow(metadata.key)
     }
 
     /// Removes an entry before this returns. Only within the work of `change`.
@@ -78,6 +87,16 @@ extension DiskCache {
         let last = queue.withLock { $0.beginFlush() }
         defer { queue.withLock { $0.endFlush(last) } }
         return queue.wait(on: progress, milliseconds: milliseconds) { $0.done >= last ? true : nil } ?? false
+    }
+
+    /// Returns the error of the first store that has failed since the last call; nil if none has.
+    package func takeFirstFailure() -> CacheError? { failures.withLock { $0.takeFirst() } }
+
+    /// Returns the error of the last store of a key, of the changes made so far; nil if it has not failed.
+    package func failure(ofStoring key: String) -> CacheError? { failures.withLock { $0[key] } }
+
+    func note(_ error: CacheError, of key: String, isLost: Bool = true) {
+        failures.withLock { $0.failed(key, error, isLost: isLost) }
     }
 
     /// True if more changes wait than a disk can make in a moment.

@@ -22,6 +22,7 @@ package final class DiskCache: Sendable {
     let trimming = Monitor(Trimming())
     /// The bytes written since the last check of the size limit.
     let written = Monitor<Int64>(0)
+    let failures = Monitor(StoreFailures())
     /// True once the time limit of `stop` is over: work that can be skipped is skipped.
     private let hasNoTime = Atomic(false)
 
@@ -197,14 +198,18 @@ extension DiskCache {
             do throws(CacheError) {
                 try apply(staged, to: change.key)
             } catch {
-                // An entry that was to be removed before must not be found again.
-                if change.isAfterRemoval { removeInstead(of: change) }
+                if staged?.isWrite ?? false {
+                    let isLost = change.older != .asGood || change.isAfterRemoval
+                    note(error, of: change.key, isLost: isLost)
+                    if isLost { removeInstead(of: change) }
+                }
                 throw error
             }
         }
     }
 
-    /// Removes the entry that a failed write has left. If that fails too, the entry is not found all the same.
+    /// Removes the entry that a failed write has left, since it is older than the one that was to replace it. If that
+    /// fails too, the entry is not found all the same.
     private func removeInstead(of change: StagedChange) {
         if failure(of: { () throws(CacheError) in try store.remove(change.key) }) == nil { return }
         let value = queue.withLock { $0.becomesRemoval(change) }
@@ -238,6 +243,7 @@ extension DiskCache {
 
     func write(_ metadata: EntryMetadata, _ body: Bytes) throws(CacheError) {
         try store.write(metadata, body: body)
+        failures.withLock { $0.stored(metadata.key) }
         counters.add(.entriesWritten, 1)
         counters.add(.diskWrittenBytes, Int64(body.count))
         lookAtLimit(after: Int64(body.count))

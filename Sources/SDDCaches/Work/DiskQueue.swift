@@ -14,6 +14,18 @@ package struct DiskQueue {
         /// An entry that is created by the thread that writes it.
         case making(Making)
         case removed
+
+        var isWrite: Bool { if case .removed = self { false } else { true } }
+    }
+
+    /// What a caller knows of the entry that its own one replaces.
+    package enum Older: Sendable {
+        /// There may be one. It goes if the new one cannot be written.
+        case perhaps
+        /// It goes also if the new one is dropped.
+        case outdated
+        /// It has the same body: it stays if the new one cannot be written.
+        case asGood
     }
 
     package enum Made {
@@ -135,15 +147,18 @@ extension DiskQueue {
     ///   - cost: the bytes that the value holds.
     ///   - isAwaited: true if a caller waits until the value is on disk.
     mutating func stage(
-        _ value: Staged, for key: String, cost: Int = 0, isAwaited: Bool = false, then: Told? = nil
+        _ value: Staged, for key: String, cost: Int = 0, isAwaited: Bool = false, older: Older = .perhaps,
+        then: Told? = nil
     ) -> ReleasedChanges {
         lastChange += 1
         var released = ReleasedChanges()
         let old = staged[key]
         let change = StagedChange(
             value, for: key, number: lastChange, cost: Self.sum(cost, Self.overhead + key.utf8.count),
-            isAwaited: isAwaited,
-            isAfterRemoval: old.map { $0.isAfterRemoval || !$0.isWrite || !$0.isUnderWay } ?? false, then: then)
+            isAwaited: isAwaited, older: older,
+            isAfterRemoval: older == .outdated
+                || old.map { $0.isAfterRemoval || !$0.isWrite || !$0.isUnderWay } ?? false,
+            then: then)
         staged[key] = change
         if let old { give(up: old, &released) }
         if change.isUrgent {

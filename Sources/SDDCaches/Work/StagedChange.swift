@@ -14,7 +14,8 @@ final class StagedChange: @unchecked Sendable {
     let cost: Int
     /// True if a caller waits until the change is on disk: it is never dropped to save memory.
     let isAwaited: Bool
-    /// True if an earlier removal of the key was unfinished, or this value replaces one that was not written: if it is not
+    let older: DiskQueue.Older
+    /// True if the entry on disk is known to be outdated, an earlier removal of the key was unfinished, or this value replaces one that was not written: if it is not
     /// written itself, no entry may be found, since that on disk is older than both.
     let isAfterRemoval: Bool
     /// True for a removal, which is made before writes.
@@ -25,25 +26,22 @@ final class StagedChange: @unchecked Sendable {
     var hasFailed = false
 
     init(
-        _ value: DiskQueue.Staged, for key: String, number: UInt64, cost: Int, isAwaited: Bool, isAfterRemoval: Bool,
-        then: DiskQueue.Told?
+        _ value: DiskQueue.Staged, for key: String, number: UInt64, cost: Int, isAwaited: Bool,
+        older: DiskQueue.Older = .perhaps,
+        isAfterRemoval: Bool, then: DiskQueue.Told?
     ) {
         self.value = value
         self.key = key
         self.number = number
         self.cost = cost
         self.isAwaited = isAwaited
+        self.older = older
         self.isAfterRemoval = isAfterRemoval
         self.then = then
-        isUrgent = if case .removed = value { true } else { false }
+        isUrgent = !value.isWrite
     }
 
-    var isWrite: Bool {
-        switch value {
-        case .entry?, .making?: true
-        case .removed?, nil: false
-        }
-    }
+    var isWrite: Bool { value?.isWrite ?? false }
 
     func takeValue() -> DiskQueue.Staged? {
         defer { value = nil }

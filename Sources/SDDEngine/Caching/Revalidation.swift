@@ -194,7 +194,7 @@ extension Revalidation {
             for url in [lookup.request.url] + others {
                 for key in lookup.keys(ofURL: url) { disk.remove(key) }
             }
-            if let response, let body { write(entry(of: response, body), body) }
+            if let response, let body { write(entry(of: response, body), body, older: .perhaps) }
         case .withdrawn: if let stored { disk.remove(stored.key) }
         case .nothing: break
         }
@@ -210,7 +210,7 @@ extension Revalidation {
 
     private func store(_ response: StoredResponse, _ body: Bytes) {
         if part?.isOfRanges == true { disk.remove(lookup.partsKey) }
-        write(entry(of: response, body), body)
+        write(entry(of: response, body), body, older: stored == nil ? .perhaps : .outdated)
     }
 
     /// Returns the metadata of a complete response, under the key that it belongs to.
@@ -238,12 +238,12 @@ extension Revalidation {
         guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
         var metadata = stored.entry.metadata
         metadata.http = stored.record(of: response)
-        write(metadata, stored.entry.body)
+        write(metadata, stored.entry.body, older: .asGood)
     }
 
     /// Writes an entry, and releases the claim once it is written.
-    private func write(_ metadata: EntryMetadata, _ body: Bytes) {
+    private func write(_ metadata: EntryMetadata, _ body: Bytes, older: DiskQueue.Older) {
         guard lookup.cache.isOpen else { return }
-        disk.store(metadata, body) { [claim] _ in claim?.release() }
+        disk.store(metadata, body, older: older) { [claim] _ in claim?.release() }
     }
 }

@@ -32,7 +32,8 @@ extension DownloadResult {
             response: response,
             httpStatus: httpStatus, origin: origin,
             extended: extended, isEndUnproven: isEndUnproven, isTransformed: isTransformed(by: load.plan),
-            timings: timings, metrics: metrics, failures: failures, isInterim: isInterim, ended: now
+            timings: timings, metrics: metrics, failures: failures, storeError: load.storeError,
+            isInterim: isInterim, ended: now
         )
     }
 

@@ -354,7 +354,9 @@ extension LoadTable {
 
     private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         unblock(load)
-        guard load.plan.store != nil else { return finish(load, result, at: now, &actions) }
+        let mayStore =
+            load.plan.store != nil || load.has(.waitStoreCache) && load.plan.sources[load.source].usesHTTPCache
+        guard mayStore else { return finish(load, result, at: now, &actions) }
         store(load, result, at: now, &actions)
     }
 
@@ -368,8 +370,12 @@ extension LoadTable {
     }
 
     /// Finishes a load that waited for its result to be on disk.
-    mutating func stored(_ token: UInt64, at now: Int64, _ actions: inout [Action]) {
+    /// - Parameter error: why it is not.
+    mutating func stored(
+        _ token: UInt64, _ error: DownloadError? = nil, at now: Int64, _ actions: inout [Action]
+    ) {
         guard let load = loads[token], load.stage == .storing, let result = load.result else { return }
+        load.storeError = error
         finish(load, result, at: now, &actions)
     }
 }

@@ -9,9 +9,12 @@ extension Loader {
     /// Stores the result of a load.
     /// - Parameters:
     ///   - waits: the load ends only when the result is stored.
-    ///   - done: called once, when all of it is on disk or has failed.
-    func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
-        guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
+    ///   - done: called once, when all of it is on disk, or with the error if not all could be stored.
+    func store(
+        _ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable (DownloadError?) -> Void
+    ) {
+        guard let store = load.plan.store else { return waitForHTTPCache(load, done) }
+        guard !result.isEndUnproven, mayStore(result, of: load) else { return done(nil) }
         if store.isMade, store.levels.contains(.disk), let key = store.key, let image = result.image, !image.isPartial {
             if isOnDiskAsOriginal(image, result, load, store) {
                 // An earlier picture of the URL may have been larger, and is not to be found any more.
@@ -24,8 +27,8 @@ extension Loader {
                 var item = CacheItem(
                     key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
                 item.http = selection
-                return store.cache.storeOnce(item, isAwaited: waits) { [self] in
-                    waitForOriginal(store, waits: waits, done)
+                return store.cache.storeOnce(item, isAwaited: waits) { [self] error in
+                    waitForOriginal(store, waits: waits) { done(error ?? $0) }
                 }
             }
         }
@@ -64,13 +67,27 @@ extension Loader {
         return encoded
     }
 
+    /// Waits for what the HTTP cache has stored of a load that is left to it.
+    private func waitForHTTPCache(_ load: Load, _ done: @escaping @Sendable (DownloadError?) -> Void) {
+        guard case .success(let request) = load.plan.sources[load.source].request,
+            let lookup = request.lookup as? HTTPCacheLookup, let disk = lookup.cache.disk, lookup.cache.isOpen
+        else { return done(nil) }
+        wait(for: lookup.key, on: disk, done)
+    }
+
     private func waitForOriginal(
-        _ store: LoadPlan.Store, waits: Bool, _ done: @escaping @Sendable () -> Void
+        _ store: LoadPlan.Store, waits: Bool, _ done: @escaping @Sendable (DownloadError?) -> Void
     ) {
         guard waits, let original = store.original, original.levels.contains(.disk),
             let disk = original.cache.disk, original.cache.isOpen
-        else { return done() }
-        // Changes are made in order, and the original's write was queued before this.
-        disk.change(isAwaited: true, done)
+        else { return done(nil) }
+        wait(for: original.key, on: disk, done)
+    }
+
+    /// Waits for an entry. Changes are made in order, and its write was queued before this.
+    private func wait(
+        for key: String, on disk: DiskCache, _ done: @escaping @Sendable (DownloadError?) -> Void
+    ) {
+        disk.change(isAwaited: true) { done(disk.failure(ofStoring: key).map { DownloadError($0) }) }
     }
 }

@@ -127,9 +127,9 @@ extension Loader: StageListener {
         case .show(let load, let result): downloader.show(load.listener, result)
         case .judge(let load, let result): judge(load, result)
         case .store(let load, let result, let waits):
-            store(load, result, waits: waits) { [self] in
+            store(load, result, waits: waits) { [self] error in
                 guard waits else { return }
-                change { table, now, actions in table.stored(load.token, at: now, &actions) }
+                change { table, now, actions in table.stored(load.token, error, at: now, &actions) }
             }
         case .finish(let load, let result): downloader.finish(load.listener, result)
         case .cancelRequest(let load): downloader.cancelStage(load.listener)

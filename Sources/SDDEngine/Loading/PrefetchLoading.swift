@@ -22,12 +22,16 @@ package struct PrefetchList: Sendable {
     package let loads: any PrefetchLoading
     /// The priority of its loads, until the application sets another.
     package let priority: Priority
+    /// Only entries on disk are wanted: a load whose entry could not be stored has failed.
+    package let isToDisk: Bool
 
     package init(
-        urls: [Result<ImageURL, DownloadError>], loads: any PrefetchLoading, priority: Priority = .veryLow
+        urls: [Result<ImageURL, DownloadError>], loads: any PrefetchLoading, priority: Priority = .veryLow,
+        isToDisk: Bool = false
     ) {
         self.urls = urls
         self.loads = loads
         self.priority = priority
+        self.isToDisk = isToDisk
     }
 }

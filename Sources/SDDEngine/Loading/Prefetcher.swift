@@ -112,7 +112,7 @@ extension Prefetcher {
     private func run(_ action: Action) {
         switch action {
         case .start(let id, let index, let priority, let job):
-            start(id, job.list.urls[index], priority, job.list.loads)
+            start(id, job.list.urls[index], priority, job.list)
         case .cancel(let token, let job): job.list.loads.cancel(token)
         case .setPriority(let token, let priority, let job): job.list.loads.setPriority(priority, of: token)
         case .tell(let job, let event): downloader.postPrefetch(event, to: job.listener)
@@ -120,9 +120,10 @@ extension Prefetcher {
     }
 
     private func start(
-        _ id: UInt64, _ url: Result<ImageURL, DownloadError>, _ priority: Priority, _ loads: any PrefetchLoading
+        _ id: UInt64, _ url: Result<ImageURL, DownloadError>, _ priority: Priority, _ list: PrefetchList
     ) {
-        let callbacks = PrefetchedLoad(id: id, prefetcher: self)
+        let loads = list.loads
+        let callbacks = PrefetchedLoad(id: id, prefetcher: self, isToDisk: list.isToDisk)
         do throws(DownloadError) {
             guard let token = try loads.prefetch(url.get(), priority: priority, callbacks: callbacks) else {
                 throw .closed
@@ -147,13 +148,17 @@ extension Prefetcher {
 private final class PrefetchedLoad: AppCallbacks {
     private let id: UInt64
     private let prefetcher: Prefetcher
+    private let isToDisk: Bool
 
-    init(id: UInt64, prefetcher: Prefetcher) {
+    init(id: UInt64, prefetcher: Prefetcher, isToDisk: Bool) {
         self.id = id
         self.prefetcher = prefetcher
+        self.isToDisk = isToDisk
     }
 
-    func completed(_ result: DownloadResult, token: UInt64) { prefetcher.ended(id, result) }
+    func completed(_ result: DownloadResult, token: UInt64) {
+        prefetcher.ended(id, isToDisk ? result.asStore : result)
+    }
 
     /// Ends a load that could not begin.
     func failed(_ error: DownloadError) {

@@ -27,6 +27,8 @@ package final class DownloadResult: Sendable {
     package let metrics: DownloadMetrics
     /// The URLs of a load that failed.
     package let failures: [SourceFailure]
+    /// Why a load that waited for its entries to be on disk has not stored them; nil if it has, or did not wait.
+    package let storeError: DownloadError?
     /// True if there is no error and no failed URL.
     package let isPlain: Bool
     /// True if another result follows.
@@ -44,7 +46,8 @@ package final class DownloadResult: Sendable {
         response: Response? = nil, httpStatus: Int32? = nil, origin: Origin = .network, isOfOriginal: Bool = false,
         extended: Bytes? = nil, isEndUnproven: Bool = false, isTransformed: Bool = false,
         timings: DownloadTimings = DownloadTimings(),
-        metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], isInterim: Bool = false,
+        metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], storeError: DownloadError? = nil,
+        isInterim: Bool = false,
         ended: Int64
     ) {
         self.image = image
@@ -67,6 +70,7 @@ package final class DownloadResult: Sendable {
         self.timings = timings
         self.metrics = metrics
         self.failures = failures
+        self.storeError = storeError
         self.isInterim = isInterim
         self.ended = ended
     }
@@ -85,7 +89,15 @@ package final class DownloadResult: Sendable {
         DownloadResult(
             error: error, stage: stage, response: response, httpStatus: httpStatus, origin: origin,
             isEndUnproven: isEndUnproven, isTransformed: isTransformed, timings: timings, metrics: metrics,
-            ended: ended)
+            storeError: storeError, ended: ended)
+    }
+
+    /// The result for one who wanted nothing but an entry on disk: a failure if there is none.
+    var asStore: DownloadResult {
+        guard error == nil, let storeError else { return self }
+        return DownloadResult(
+            error: storeError, response: response, httpStatus: httpStatus, origin: .none, timings: timings,
+            metrics: metrics, ended: ended)
     }
 
     /// A cached result as the end of a request whose server has said that it is still valid.

@@ -114,8 +114,8 @@ extension ImageCache {
 
     /// Stores an image under a key once, even if several loads that share the image store it. `done` is called once for
     /// each call.
-    func storeOnce(_ item: CacheItem, isAwaited: Bool, done: @escaping @Sendable () -> Void) {
-        guard let image = item.image else { return done() }
+    func storeOnce(_ item: CacheItem, isAwaited: Bool, done: @escaping @Sendable (DownloadError?) -> Void) {
+        guard let image = item.image else { return done(nil) }
         let own = Storing(image)
         let step = storing.withLock { storing in
             if let other = storing[item.key], other.image === image { return other.joined(by: done) }
@@ -126,38 +126,43 @@ extension ImageCache {
         }
         switch step {
         case .joined: break
-        case .isDone: done()
+        case .isDone(let error): done(error)
         case .first:
-            store(item, isAwaited: isAwaited) { [self] _ in
-                for done in storing.withLock({ _ in own.finish() }) { done() }
+            store(item, isAwaited: isAwaited) { [self] error in
+                for done in storing.withLock({ _ in own.finish(error) }) { done(error) }
             }
         }
     }
 
     /// A store of an image that is under way or done, and the callbacks that wait for it.
     final class Storing: @unchecked Sendable {
-        enum Step { case first, joined, isDone }
+        enum Step {
+            case first, joined
+            case isDone(DownloadError?)
+        }
 
         static let mostRemembered = 64
 
         // Safety: touched under the lock of its cache.
         weak var image: Image?
-        var waiting: [@Sendable () -> Void] = []
+        var waiting: [@Sendable (DownloadError?) -> Void] = []
         private(set) var isDone = false
+        private var error: DownloadError?
 
         init(_ image: Image) { self.image = image }
 
-        func joined(by done: @escaping @Sendable () -> Void) -> Step {
-            if isDone { return .isDone }
+        func joined(by done: @escaping @Sendable (DownloadError?) -> Void) -> Step {
+            if isDone { return .isDone(error) }
             waiting.append(done)
             return .joined
         }
 
         /// Marks the store as done.
         /// - Returns: the callbacks to call.
-        func finish() -> [@Sendable () -> Void] {
+        func finish(_ error: DownloadError?) -> [@Sendable (DownloadError?) -> Void] {
             defer { waiting = [] }
             isDone = true
+            self.error = error
             return waiting
         }
     }

@@ -85,7 +85,8 @@ from_cache_only: Never uses the network: a picture that no cache has ends with N
     False.
 from_loader_only: Does not read the cache, but stores what arrives. Default: False.
 retry_failed: Loads the URL although it failed recently. Default: False.
-wait_store_cache: Ends when its entries are on disk. Default: False.
+wait_store_cache: Ends when its entries are on disk, or could not be stored: Result.store_error.
+    Default: False.
 """,
     "RequestOptions": """\
 first_frame_only: Makes a still picture of an animated one. Overrides `preload_all_frames`. Default:

@@ -196,6 +196,7 @@ NAMES: dict[str, str] = {
     "sdd_network_options.unix_socket_path": "unix_socket_path",
     "sdd_prefetch_list.to": "to",
     "sdd_process_set_decode_memory_limit()": "set_decode_memory_limit()",
+    "sdd_result.store_error": "Result.store_error",
     "sdd_retry_options": "RetryOptions",
     "sdd_retry_options.budget": "retry_budget",
     "sdd_retry_options.delay_ms": "retry_delay",

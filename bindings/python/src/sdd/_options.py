@@ -146,7 +146,7 @@ class StoreOptions(TypedDict, total=False):
     retry_failed: bool
     """Loads the URL although it failed recently. Default: False."""
     wait_store_cache: bool
-    """Ends when its entries are on disk. Default: False."""
+    """Ends when its entries are on disk, or could not be stored: Result.store_error. Default: False."""
 
 
 @takes("RequestOptions")

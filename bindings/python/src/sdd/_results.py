@@ -65,12 +65,18 @@ class Response:
 class Result:
     """The outcome of a request that succeeded."""
 
-    __slots__ = ("url", "http_status", "_image", "_bytes", "_data", "_response", "_origin", "_metrics", "_address")
+    __slots__ = (
+        "url", "http_status", "store_error", "_image", "_bytes", "_data", "_response", "_origin", "_metrics",
+        "_address",
+    )
 
     url: str
     """The URL as submitted."""
     http_status: int
     """The status of the response; 0 if there was none."""
+    store_error: int
+    """With `wait_store_cache`, the errno of the failure to store it on disk; 0: it is stored, or there was nothing to
+    store."""
     _image: Any
     """The sdd_image with its owner, then the object for it; None if there is none."""
     _bytes: Any
@@ -199,6 +205,7 @@ def result_of(given: Any, url: str) -> Result:
     kept = given.response
     made._response = owned(kept, _retain_response, _release_response) if kept else None
     made._origin = given.origin
+    made.store_error = given.store_error
     metrics = given.metrics
     made._metrics = _buffer(metrics, _METRICS)[:]
     made._address = _string(metrics.remote_address)

@@ -586,6 +586,7 @@ pub struct sdd_result {
     pub origin: sdd_origin,
     pub is_terminal: i32,
     pub is_transformed: i32,
+    pub store_error: i32,
 }
 impl Default for sdd_result {
     fn default() -> Self {

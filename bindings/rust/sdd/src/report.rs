@@ -74,6 +74,9 @@ pub struct Report {
     pub sources: Vec<Outcome>,
     /// True if all transforms of the load have been applied.
     pub is_transformed: bool,
+    /// The errno of the failure to store it on disk, with [`Options::WAIT_STORE_CACHE`](crate::Options::WAIT_STORE_CACHE);
+    /// 0: it is stored, or there was nothing to store.
+    pub store_error: i32,
     /// How long each stage took, and what the transfer cost.
     pub metrics: Metrics,
 }
@@ -232,6 +235,7 @@ impl Report {
                 extended: Bytes::retained(result.extended),
                 sources: Outcome::read_all(result.sources, result.source_count),
                 is_transformed: result.is_transformed == 1,
+                store_error: result.store_error,
                 metrics: result.metrics.as_ref().map(|metrics| Metrics::read(metrics)).unwrap_or_default(),
             }
         }
