@@ -20,6 +20,7 @@ from sdd._events import EventQueue
 from sdd._interrupts import Lock
 from sdd._pump import Pump
 from sdd._waiters import ThreadWaiter
+from sdd.lowlevel import lib
 
 NUMBERS = itertools.count()
 
@@ -361,7 +362,7 @@ def test_an_exception_as_items_are_taken(
     bodies = sdd.process_statistics()["bytes_objects"]
     urls = [f"data:,{number}" for number in range(100)]
     with downloader.fetch_many_bytes(kind(urls)) as batch:
-        monkeypatch.setattr(_batch, "lib", Interrupted(_batch.lib))
+        monkeypatch.setattr(_batch, "lib", Interrupted(lib))
         given: list[str] = []
         with pytest.raises(Alarm):
             given.extend(item.url for item in batch)
@@ -375,7 +376,7 @@ def test_an_exception_at_each_line_of_a_batch(downloader: sdd.Downloader) -> Non
     """All items are there afterwards, each once."""
     urls = [f"data:,{number}" for number in range(3)]
     names = ("_take", "_take_into", "in_any_case", "items_of", "forget", "wait", "_put_back")
-    raised = number = 0
+    raised = number = left = 0
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
         nonlocal left, raised

@@ -251,10 +251,15 @@ class Batch(Closing, Generic[Good]):
         if number < _TAKEN:
             self._next_take = time.monotonic() + self._pause
 
+    def _ready(self) -> Iterator[Good | FailedItem]:
+        """Items that have been taken; IndexError at their end. A loop has one without a call of Python's, after which a
+        signal handler might come."""
+        return iter(self._items.popleft, None)
+
     async def __aiter__(self) -> AsyncIterator[Good | FailedItem]:
         while True:
             try:
-                for item in iter(self._items.popleft, None):
+                for item in self._ready():
                     yield item
             except IndexError:  # or another task has taken the last
                 pass
@@ -269,8 +274,7 @@ class Batch(Closing, Generic[Good]):
     def __iter__(self) -> Iterator[Good | FailedItem]:
         while True:
             try:
-                # No signal handler comes between taking and giving an item.
-                for item in iter(self._items.popleft, None):
+                for item in self._ready():
                     yield item
             except IndexError:  # or another thread has taken the last
                 pass
