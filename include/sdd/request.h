@@ -58,8 +58,7 @@ typedef uint64_t sdd_options;
 SDD_ENUM(sdd_options) {
     /* Transfer. */
 
-    /* D L P B: sends the downloader's cookies, in one Cookie field with those of the request's
-       headers, and keeps what servers set. */
+    /* D L P B: sends the downloader's cookies beside those of the request's headers, and keeps them. */
     SDD_OPTION_HANDLE_COOKIES = 1 << 0,
     /* D L P B: accepts any certificate from the servers of this request. */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 1,
@@ -111,8 +110,7 @@ SDD_ENUM(sdd_options) {
     /* D: uses the HTTP cache, like USE_HTTP_CACHE, but does not deliver its entry. If the entry is
        still valid, or the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
     SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 15,
-    /* L P B: loads the URL although it failed recently, see FAILED URLS in loader.h. A success
-       unblocks it. */
+    /* L P B: loads a URL that failed lately (FAILED URLS in loader.h); a success unblocks it. */
     SDD_OPTION_RETRY_FAILED = 1 << 16,
     /* L P B: delivers the cached picture at once (sdd_load_request.cached, SDD_EVENT_CACHED) and
        asks the server whether it is still valid, however fresh it is, by its validators or else by
