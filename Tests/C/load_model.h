@@ -92,7 +92,8 @@ static inline void track_cached(tracked *t, const sdd_result *result)
     track_any(t, "cached");
     CHECK(t->refreshes && t->begun == 0 && t->previews == 0 && t->cached == 0);
     CHECK(result->failure.status == SDD_OK && result->is_terminal == 0);
-    CHECK(result->origin == SDD_ORIGIN_MEMORY || result->origin == SDD_ORIGIN_DISK);
+    CHECK(result->origin == SDD_ORIGIN_MEMORY || result->origin == SDD_ORIGIN_DISK ||
+          result->origin == SDD_ORIGIN_HTTP_FRESH || result->origin == SDD_ORIGIN_HTTP_STALE);
     t->cached++;
 }
 
