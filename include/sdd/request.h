@@ -58,7 +58,7 @@ typedef uint64_t sdd_options;
 SDD_ENUM(sdd_options) {
     /* Transfer. */
 
-    /* D L P B: sends the downloader's cookies beside those of the request's headers, and keeps them. */
+    /* D L P B: sends the downloader's cookies beside those of the request's headers, and keeps. */
     SDD_OPTION_HANDLE_COOKIES = 1 << 0,
     /* D L P B: accepts any certificate from the servers of this request. */
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 1,

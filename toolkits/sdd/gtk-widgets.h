@@ -55,7 +55,7 @@ static void sdd_gtk_picture_set_class_(SddGtkPicture *self, const char *name, gb
         gtk_widget_remove_css_class(GTK_WIDGET(self), name);
 }
 
-/* What is shown before the picture; NULL: the spinner. */
+/* The paintable that is shown before the picture; NULL: the spinner. */
 static GdkPaintable *sdd_gtk_picture_before_(SddGtkPicture *self)
 {
     return self->hash != NULL ? self->hash : self->placeholder;

@@ -101,7 +101,7 @@ inline QColorSpace colour_space_of_gamma(const sdd_image_colour &colour) {
     return { point(0), point(1), point(2), point(3), QColorSpace::TransferFunction::Gamma, gamma };
 }
 
-/* What Qt is told of the colours; an invalid one if there is nothing to tell. */
+/* The colour space that Qt is told; an invalid one if there is nothing to tell. */
 inline QColorSpace colour_space_of(const image &from) {
     const image_colour colour = from.colour();
     if (colour.is_converted || colour.kind == SDD_COLOUR_KIND_SRGB) return QColorSpace::SRgb;

@@ -1,4 +1,4 @@
-/* What fails in sdd get although the library has loaded it, or in other words than the library's. */
+/* Failures of sdd get that the library takes for successes, or tells in words that do not fit here. */
 #ifndef SDD_TOOL_FAILURES_H
 #define SDD_TOOL_FAILURES_H
 

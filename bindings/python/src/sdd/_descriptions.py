@@ -59,8 +59,8 @@ low_speed_limit: Bytes a second: a slower transfer ends after `low_speed_time`. 
     limit. Default 0.
 low_speed_time: Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower
     limit on speed. Default 0.
-cookies: Sends the downloader's cookies, in one Cookie field with those of the request's headers,
-    and keeps what servers set. Default: False.
+cookies: Sends the downloader's cookies beside those of the request's headers, and keeps. Default:
+    False.
 allow_invalid_certificates: Accepts any certificate from the servers of this request. Default:
     False.
 continue_in_background: Goes on during the grace time after the low layer's

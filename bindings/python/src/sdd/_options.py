@@ -111,8 +111,7 @@ class TransferOptions(TypedDict, total=False):
     """Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower limit on speed. Default
     0."""
     cookies: bool
-    """Sends the downloader's cookies, in one Cookie field with those of the request's headers, and keeps what servers
-    set. Default: False."""
+    """Sends the downloader's cookies beside those of the request's headers, and keeps. Default: False."""
     allow_invalid_certificates: bool
     """Accepts any certificate from the servers of this request. Default: False."""
     continue_in_background: bool
