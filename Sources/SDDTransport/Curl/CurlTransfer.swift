@@ -304,7 +304,9 @@ extension CurlTransfer {
     /// Appends the final event. Before it, appends the response if it has not been reported, and the bytes of an
     /// incomplete body that have not been shown.
     func takeEnd(_ end: TransferEnd, into events: inout [TransferEvent]) {
-        if case .success = end.result, let head = reader.finalHead { announce(head, &events) { progress.measures.soFar } }
+        if case .success = end.result, let head = reader.finalHead {
+            announce(head, &events) { progress.measures.soFar }
+        }
         if case .failure = end.result, let shown = progress.shownBytes, reader.count > shown { tell(&events) }
         events.append(.finished(id, end))
     }
