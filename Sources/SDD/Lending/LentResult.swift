@@ -86,7 +86,7 @@ final class LentResult {
         made.failure.http_status = source.httpStatus
         made.failure.message = emptyString
         if parts.contains(.response) { made.response = Handle.borrowed(source.response) }
-        made.store_error = source.storeError?.storeErrno ?? 0
+        made.store_error = source.storeFailure?.error.storeErrno ?? 0
         made.is_terminal = source.isPreview ? 0 : 1
         if let cached = kept?.cached { show(cached, in: &made, parts) } else { show(source, in: &made, parts) }
         // Safety: the metrics are a field of the block, which lives as long as this object.

@@ -37,7 +37,7 @@ final class Load: @unchecked Sendable {
     /// The result to deliver once it is stored.
     var result: DownloadResult?
     /// Why it was not.
-    var storeError: DownloadError?
+    var storeFailure: StoreFailure?
     var failures: [SourceFailure] = []
     /// Used by `LookupIndex`: the other loads of a lookup that this one has started, how many of all of them wait, and
     /// the first load of another group.

@@ -32,7 +32,7 @@ extension DownloadResult {
             response: response,
             httpStatus: httpStatus, origin: origin,
             extended: extended, isEndUnproven: isEndUnproven, isTransformed: isTransformed(by: load.plan),
-            timings: timings, metrics: metrics, failures: failures, storeError: load.storeError,
+            timings: timings, metrics: metrics, failures: failures, storeFailure: load.storeFailure,
             isInterim: isInterim, ended: now
         )
     }

@@ -375,7 +375,7 @@ extension LoadTable {
         _ token: UInt64, _ error: DownloadError? = nil, at now: Int64, _ actions: inout [Action]
     ) {
         guard let load = loads[token], load.stage == .storing, let result = load.result else { return }
-        load.storeError = error
+        load.storeFailure = error.map { StoreFailure($0) }
         finish(load, result, at: now, &actions)
     }
 }

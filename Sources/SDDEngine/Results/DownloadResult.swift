@@ -28,7 +28,7 @@ package final class DownloadResult: Sendable {
     /// The URLs of a load that failed.
     package let failures: [SourceFailure]
     /// Why a load that waited for its entries to be on disk has not stored them; nil if it has, or did not wait.
-    package let storeError: DownloadError?
+    package let storeFailure: StoreFailure?
     /// True if there is no error and no failed URL.
     package let isPlain: Bool
     /// True if another result follows.
@@ -46,7 +46,7 @@ package final class DownloadResult: Sendable {
         response: Response? = nil, httpStatus: Int32? = nil, origin: Origin = .network, isOfOriginal: Bool = false,
         extended: Bytes? = nil, isEndUnproven: Bool = false, isTransformed: Bool = false,
         timings: DownloadTimings = DownloadTimings(),
-        metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], storeError: DownloadError? = nil,
+        metrics: DownloadMetrics = DownloadMetrics(), failures: [SourceFailure] = [], storeFailure: StoreFailure? = nil,
         isInterim: Bool = false,
         ended: Int64
     ) {
@@ -70,7 +70,7 @@ package final class DownloadResult: Sendable {
         self.timings = timings
         self.metrics = metrics
         self.failures = failures
-        self.storeError = storeError
+        self.storeFailure = storeFailure
         self.isInterim = isInterim
         self.ended = ended
     }
@@ -89,14 +89,14 @@ package final class DownloadResult: Sendable {
         DownloadResult(
             error: error, stage: stage, response: response, httpStatus: httpStatus, origin: origin,
             isEndUnproven: isEndUnproven, isTransformed: isTransformed, timings: timings, metrics: metrics,
-            storeError: storeError, ended: ended)
+            storeFailure: storeFailure, ended: ended)
     }
 
     /// The result for one who wanted nothing but an entry on disk: a failure if there is none.
     var asStore: DownloadResult {
-        guard error == nil, let storeError else { return self }
+        guard error == nil, let storeFailure else { return self }
         return DownloadResult(
-            error: storeError, response: response, httpStatus: httpStatus, origin: .none, timings: timings,
+            error: storeFailure.error, response: response, httpStatus: httpStatus, origin: .none, timings: timings,
             metrics: metrics, ended: ended)
     }
 

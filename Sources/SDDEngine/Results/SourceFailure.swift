@@ -12,3 +12,10 @@ package struct SourceFailure: Sendable {
         httpStatus = result.httpStatus
     }
 }
+
+/// Why a result is not on disk. A class, since few results have one, and all are passed on.
+package final class StoreFailure: Sendable {
+    package let error: DownloadError
+
+    init(_ error: DownloadError) { self.error = error }
+}

@@ -31,7 +31,7 @@ package final class ImageCache: Sendable {
     /// Stores of loads that are under way or were done recently, by key.
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
-    private let users = Monitor<[User]>([])
+    private let users: CacheUsers
     /// Whether there was ever another user beside the first one.
     private let severalUsers = Atomic(false)
     /// The last caller and its mark, kept because most requests have the same caller.
@@ -54,7 +54,8 @@ package final class ImageCache: Sendable {
         self.closeLimit = closeLimit
         self.time = time
         self.kept = kept
-        counters.setTeller { [weak self] in self?.tell($0, count: $1) }
+        users = CacheUsers(directory: disk?.store.directoryPath)
+        counters.setTeller { [users] in users.tell($0, count: $1) }
     }
 
     package func key(of url: ImageURL) -> String {
@@ -124,27 +125,9 @@ package final class ImageCache: Sendable {
         disk.store.flushUses { time.monotonicMicroseconds() >= end }
     }
 
-    private struct User {
-        weak var downloader: (any CacheUser)?
-    }
-
     /// Notes who downloads for this cache: of several downloaders, none knows what the others are downloading.
     package func used(by downloader: any CacheUser) {
-        let isAlone = users.withLock { users in
-            users.removeAll { $0.downloader == nil }
-            if !users.contains(where: { $0.downloader === downloader }) { users.append(User(downloader: downloader)) }
-            return users.count == 1
-        }
-        if !isAlone { severalUsers.store(true, ordering: .relaxed) }
-    }
-
-    /// Writes a failure to the logs of the downloaders that use the cache; if none of them has one, to standard error as
-    /// the environment asks for.
-    private func tell(_ error: CacheError, count: Int64) {
-        let text = DownloadError(error).told(in: disk?.store.directoryPath, count: count)
-        let users = users.withLock { $0.compactMap(\.downloader) }
-        let listeners = users.filter { $0.log(.error, text) }
-        if listeners.isEmpty { StandardErrorLog.write(.error, text) }
+        if users.add(downloader) > 1 { severalUsers.store(true, ordering: .relaxed) }
     }
 
     /// Whether several downloaders of this process use the cache.
@@ -277,13 +260,6 @@ extension ImageCache {
         memory?.trim(pressure)
         images?.trim(pressure)
     }
-}
-
-/// A downloader that uses a cache.
-package protocol CacheUser: AnyObject, Sendable {
-    /// Writes a message to the application's log.
-    /// - Returns: false if the application has none here.
-    func log(_ level: LogLevel, _ text: String) -> Bool
 }
 
 /// The cache levels; the header's SDD_CACHE_ constants.
