@@ -29,7 +29,8 @@ run() { # run WHAT COMMAND...: a failure is told, and counts for nothing here
     "${@:2}" >"$out/${1// /-}.log" 2>&1 || echo "some failed: $out/${1// /-}.log"
     # A process that was killed as it wrote its profile has left a part of it.
     find "$out/raw" -name '*.profraw' >"$out/profiles"
-    "$tools/llvm-profdata" merge -sparse -failure-mode=all -f "$out/profiles" -o "$out/${1// /-}.profdata" 2>/dev/null
+    "$tools/llvm-profdata" merge -sparse -failure-mode=all -f "$out/profiles" -o "$out/${1// /-}.profdata" 2>/dev/null ||
+        echo "no profile: $1"
     rm -rf "$out/raw"
     mkdir "$out/raw"
 }

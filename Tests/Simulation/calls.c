@@ -412,6 +412,7 @@ static void submit_list(struct chance *chance, int site)
     }
     list.urls = listed;
     list.to = (sdd_prefetch_target)below(chance, 2);
+    if (is_hoarding) list.to = SDD_PREFETCH_MEMORY; /* who waits for the disk may queue more */
     list.completed = on_list;
     list.progress = on_list_progress;
     list.each = one_in(chance, 2) ? on_each : NULL;

@@ -279,7 +279,7 @@ SDD_ENUM(sdd_stage) {
     SDD_STAGE_CONNECT = 3,  /* name lookup, connect, TLS */
     SDD_STAGE_RESPONSE = 4, /* sent, with the response header not yet complete */
     SDD_STAGE_BODY = 5,     /* receiving the body */
-    SDD_STAGE_DECODE = 6    /* the body is complete: modifiers, decoding */
+    SDD_STAGE_DECODE = 6    /* the body is complete: modifiers, decoding, storing */
 };
 
 /**
