@@ -23,7 +23,7 @@ typedef struct record {
     char url[1024], message[1024];
     int has_url;
     int32_t error_class, stage, retryable, origin;
-    sdd_metrics metrics; /* its remote_address points to the next field */
+    sdd_metrics metrics; /* its remote_address goes with the result: the next field */
     char remote_address[64];
     sdd_image *image;       /* retained */
     sdd_bytes *bytes;       /* retained */

@@ -20,7 +20,7 @@ CASE(a_refused_response_has_metrics)
         CHECK_EQUAL(r.metrics.http_version, 11);
         CHECK(r.metrics.request_bytes > 0 && r.metrics.response_header_bytes > 0);
         CHECK(r.metrics.first_byte_us > 0 && r.metrics.transfer_us > 0);
-        CHECK_TEXT(r.metrics.remote_address, "127.0.0.1");
+        CHECK_TEXT(r.remote_address, "127.0.0.1");
         CHECK(r.metrics.remote_port > 0);
         sdd_statistics statistics = SDD_STATISTICS_INIT;
         CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
