@@ -96,7 +96,8 @@ package final class DownloadResult: Sendable {
     var asStore: DownloadResult {
         guard error == nil, let storeFailure else { return self }
         return DownloadResult(
-            error: storeFailure.error, stage: .decode, response: response, httpStatus: httpStatus, origin: .none, timings: timings,
+            error: storeFailure.error, stage: .decode, response: response, httpStatus: httpStatus, origin: .none,
+            timings: timings,
             metrics: metrics, ended: ended)
     }
 
