@@ -18,7 +18,7 @@ package struct DiskQueue {
         var isWrite: Bool { if case .removed = self { false } else { true } }
     }
 
-    /// What a caller knows of the entry that its own one replaces.
+    /// Knowledge of a caller about the entry that its own one replaces.
     package enum Older: Sendable {
         /// There may be one. It goes if the new one cannot be written.
         case perhaps

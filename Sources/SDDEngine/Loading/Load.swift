@@ -36,7 +36,7 @@ final class Load: @unchecked Sendable {
     var made: Int64 = 0
     /// The result to deliver once it is stored.
     var result: DownloadResult?
-    /// Why it was not.
+    /// The reason why `result` could not be stored.
     var storeFailure: StoreFailure?
     var failures: [SourceFailure] = []
     /// Used by `LookupIndex`: the other loads of a lookup that this one has started, how many of all of them wait, and

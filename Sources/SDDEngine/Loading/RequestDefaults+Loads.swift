@@ -73,7 +73,7 @@ extension RequestDefaults {
         if url.scheme == .data { plan.options.remove(.refreshCached) }
         // A longer URL can only be a data: URL, which is too long for a key and need not be cached.
         if max(own.text.utf8.count, url.text.utf8.count) > ImageURL.maxLength { return plan }
-        // What a modifier adds to the URL, such as a signature, is another with each load.
+        // A modifier may add to the URL what differs with each load, such as a signature.
         let found = search ?? load.search(own, in: caches.images, for: plan, first, by: source.caller)
         plan.join(caches, load, own, found, first, asks: !spec.options.contains(.fromLoaderOnly))
         return plan

@@ -97,8 +97,7 @@ package final class DownloadResult: Sendable {
         guard error == nil, let storeFailure else { return self }
         return DownloadResult(
             error: storeFailure.error, stage: .decode, response: response, httpStatus: httpStatus, origin: .none,
-            timings: timings,
-            metrics: metrics, ended: ended)
+            timings: timings, metrics: metrics, ended: ended)
     }
 
     /// A cached result as the end of a request whose server has said that it is still valid.

@@ -238,7 +238,7 @@ extension DownloadTable {
         }
         if let whole { return job.handlers.forEach { keepOriginal(of: job, for: $0, image: whole) } }
         if pictures.isEmpty { return }
-        // Who fails in a transform has decoded the picture. A damaged one may have been decoded in part.
+        // A picture whose transform failed has been decoded. A lenient form may have decoded a part of a damaged one.
         if pictures.contains(where: { !$0.form.isLenient && $0.image.hasFailedTransform }) {
             return job.handlers.forEach { keepOriginal(of: job, for: $0) }
         }

@@ -187,7 +187,7 @@ extension DownloadTable {
     mutating func stopped(_ job: Job<Recipient>) {
         slots.ended(job)
         holds(0, of: job)
-        // Of a transfer that is cancelled nothing more is heard.
+        // A transfer that is cancelled reports nothing more.
         if job.end == nil, let soFar = job.head?.soFar { count(soFar.metrics) }
     }
 

@@ -99,8 +99,13 @@ extension CurlTransfer {
             && !progress.leavesPacked
     }
 
+    /// Adds what libcurl has measured of the hop.
+    func addHop(to measures: inout TransferMeasures) {
+        measures.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
+    }
+
     private func measure() {
-        progress.measures.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
+        addHop(to: &progress.measures)
         progress.cookieCount += reader.cookieCount
     }
 

@@ -282,7 +282,7 @@ extension CurlTransfer {
         guard let head = reader.finalHead else { return }
         announce(head, &events) {
             var measures = progress.measures
-            measures.add(easy, bodyCount: request.body?.count ?? 0, wasSent: hop.wasSent)
+            addHop(to: &measures)
             return measures.soFar
         }
         if reader.count > progress.reportedBytes {
