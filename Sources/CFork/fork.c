@@ -42,9 +42,9 @@ void sddfork_set_handlers(struct sddfork_handlers handlers) { known = handlers; 
 static void await_first_downloader(void)
 {
     struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += PATIENCE_SECONDS;
-    has_downloader_lock = pthread_mutex_timedlock(&locks[SDDFORK_FIRST_DOWNLOADER], &end) == 0;
+    has_downloader_lock = pthread_mutex_clocklock(&locks[SDDFORK_FIRST_DOWNLOADER], CLOCK_MONOTONIC, &end) == 0;
 }
 
 static void before(void)

@@ -36,10 +36,20 @@ int sddsys_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC
 
 void sddsys_name_this_thread(unsigned long thread, const char *name) { (void)pthread_setname_np(thread, name); }
 
-int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds)
+#if __has_feature(thread_sanitizer) // which knows only the older function, by a clock that may be set
+#define JOIN_CLOCK CLOCK_REALTIME
+#define JOIN_UNTIL(thread, until) pthread_timedjoin_np(thread, NULL, until)
+#else
+#define JOIN_CLOCK CLOCK_MONOTONIC
+#define JOIN_UNTIL(thread, until) pthread_clockjoin_np(thread, NULL, JOIN_CLOCK, until)
+#endif
+
+int sddsys_join_for(unsigned long thread, int64_t seconds)
 {
-    const struct timespec until = { .tv_sec = seconds, .tv_nsec = nanoseconds };
-    return pthread_timedjoin_np(thread, NULL, &until);
+    struct timespec until;
+    clock_gettime(JOIN_CLOCK, &until);
+    until.tv_sec += seconds;
+    return JOIN_UNTIL(thread, &until);
 }
 
 int sddsys_processors(void)

@@ -1,5 +1,6 @@
 /* exit() while transfers run: the exit handlers of libcurl and OpenSSL free what the network thread uses, so the
    library must have ended that thread before. Each try is a process of its own, which exits a little later. */
+#include "calendar.h"
 #include "record.h"
 #include "server.h"
 
@@ -42,6 +43,8 @@ static _Noreturn void child(int wanted)
     while (atomic_load(&news) < wanted) sdd_downloader_idle_wait(NULL, 1);
     exit(0);
 }
+
+static int has_news(void) { return atomic_load(&news) > 0; }
 
 static int count_watches(void)
 {
@@ -92,14 +95,36 @@ static _Noreturn void child_on_sdd_net(void)
     FAIL("the process goes on");
 }
 
-static void exits_on_sdd_net(const char *program)
+static void stay_in_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
-    char *arguments[] = { (char *)program, "net", NULL };
+    (void)transfer, (void)request, (void)user_data;
+    atomic_fetch_add(&news, 1);
+    for (;;) pause();
+}
+
+/* Exits while sdd-net does not return, and the calendar is set back: the exit waits for it a few seconds all the same. */
+static _Noreturn void child_set_back(void)
+{
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    sdd_downloader *downloader = make_downloader(NULL);
+    transport.scheme = "archive";
+    transport.start = stay_in_start;
+    transport.cancel = cancel_nothing;
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
+    sdd_download(downloader, "archive:x", SDD_OPTION_BYTES_ONLY, NULL, ended, NULL);
+    CHECK(settles(has_news, 1));
+    atomic_store(&calendar_is_set_back, 1);
+    exit(4);
+}
+
+static void exits_with(int wanted, const char *program, const char *how)
+{
+    char *arguments[] = { (char *)program, (char *)how, NULL };
     pid_t process;
     int status;
     CHECK(posix_spawn(&process, program, NULL, NULL, arguments, environ) == 0);
     CHECK(waitpid(process, &status, 0) == process);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 3) FAIL("it ended with status %#x", status);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != wanted) FAIL("%s: it ended with status %#x", how, status);
 }
 
 static void exits_cleanly_whatever_is_under_way(const char *program)
@@ -107,12 +132,7 @@ static void exits_cleanly_whatever_is_under_way(const char *program)
     for (int wanted = 0; wanted < scaled(120); wanted++) {
         char text[16];
         snprintf(text, sizeof text, "%d", wanted);
-        char *arguments[] = { (char *)program, text, NULL };
-        pid_t process;
-        int status;
-        CHECK(posix_spawn(&process, program, NULL, NULL, arguments, environ) == 0);
-        CHECK(waitpid(process, &status, 0) == process);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) FAIL("try %d ended with status %#x", wanted, status);
+        exits_with(0, program, text);
     }
 }
 
@@ -122,9 +142,12 @@ int main(int argc, char **argv)
     /* Memory that a process has not freed when it exits in the middle is not a leak. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     if (argc > 1 && strcmp(argv[1], "net") == 0) child_on_sdd_net();
+    if (argc > 1 && strcmp(argv[1], "set back") == 0) child_set_back();
     if (argc > 1) child(atoi(argv[1]));
     current_case = "exits_on_sdd_net";
-    exits_on_sdd_net(argv[0]);
+    exits_with(3, argv[0], "net");
+    current_case = "exits_in_time_when_the_calendar_is_set_back";
+    exits_with(4, argv[0], "set back");
     current_case = "exits_cleanly_whatever_is_under_way";
     exits_cleanly_whatever_is_under_way(argv[0]);
     return 0;

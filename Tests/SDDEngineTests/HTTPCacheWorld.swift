@@ -9,8 +9,10 @@ import Testing
 
 @testable import SDDEngine
 
-/// The system's clocks; the wall clock can be moved forward, as if that much time had passed. Callable from any thread.
+/// The system's monotonic clock, and a wall clock that stands still until it is moved forward: ages in seconds are the
+/// same however slow the machine is. Callable from any thread.
 final class ShiftedTime: TimeSource {
+    private let start = SystemTime().wallMicroseconds()
     private let seconds = Atomic<Int64>(0)
 
     func pass(seconds: Int64) { self.seconds.add(seconds, ordering: .sequentiallyConsistent) }
@@ -18,7 +20,7 @@ final class ShiftedTime: TimeSource {
     func monotonicMicroseconds() -> Int64 { SystemTime().monotonicMicroseconds() }
 
     func wallMicroseconds() -> Int64 {
-        SystemTime().wallMicroseconds() + seconds.load(ordering: .sequentiallyConsistent) * 1_000_000
+        start + seconds.load(ordering: .sequentiallyConsistent) * 1_000_000
     }
 }
 

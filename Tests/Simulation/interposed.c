@@ -231,13 +231,6 @@ enum { FIRST_SECOND = 1800000000 };
 
 static int64_t nanoseconds(const struct timespec *time) { return time->tv_sec * SECOND + time->tv_nsec; }
 
-/* A deadline of the calendar, or of the clock that begins at 0. */
-static int64_t deadline_of(const struct timespec *time)
-{
-    int64_t given = nanoseconds(time), first = FIRST_SECOND * SECOND;
-    return given >= first ? given - first : given;
-}
-
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     HAND_ON(clock_gettime, clock, time);
@@ -256,11 +249,11 @@ time_t time(time_t *out)
     return out ? *out = now : now;
 }
 
-int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
 {
-    HAND_ON(pthread_mutex_timedlock, mutex, until);
+    HAND_ON(pthread_mutex_clocklock, mutex, clock, until);
     step(STEP_LOCK);
-    return take(mutex, deadline_of(until));
+    return take(mutex, nanoseconds(until));
 }
 
 /* ---- signals of a condition */
@@ -282,7 +275,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until)
 {
     HAND_ON(pthread_cond_timedwait, condition, mutex, until);
-    return wait_on(condition, mutex, deadline_of(until));
+    return wait_on(condition, mutex, nanoseconds(until));
 }
 
 #define TELL(name, wake, kind) \
@@ -315,10 +308,10 @@ int pthread_join(pthread_t thread, void **result)
     return 0;
 }
 
-int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
+int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
 {
     (void)until; /* a thread that does not end is a finding */
-    HAND_ON(pthread_timedjoin_np, thread, result, until);
+    HAND_ON(pthread_clockjoin_np, thread, result, clock, until);
     return pthread_join(thread, result);
 }
 

@@ -15,7 +15,7 @@
 #define INTERPOSED(X) \
     X(int, pthread_mutex_lock, (pthread_mutex_t *)) \
     X(int, pthread_mutex_trylock, (pthread_mutex_t *)) \
-    X(int, pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *)) \
+    X(int, pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *)) \
     X(int, pthread_mutex_unlock, (pthread_mutex_t *)) \
     X(int, pthread_rwlock_rdlock, (pthread_rwlock_t *)) \
     X(int, pthread_rwlock_wrlock, (pthread_rwlock_t *)) \
@@ -26,7 +26,7 @@
     X(int, pthread_cond_broadcast, (pthread_cond_t *)) \
     X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) \
     X(int, pthread_join, (pthread_t, void **)) \
-    X(int, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *)) \
+    X(int, pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *)) \
     X(int, pthread_detach, (pthread_t)) \
     X(pthread_t, pthread_self, (void)) \
     X(int, pthread_setname_np, (pthread_t, const char *)) \

@@ -33,9 +33,8 @@ int sddsys_memory_file(const char *name);
 /// Sets the name of a thread that gdb, perf and top show; at most 15 bytes.
 void sddsys_name_this_thread(unsigned long thread, const char *name);
 
-/// Waits for a thread to end, at most until a time of CLOCK_REALTIME. Returns 0 if it has ended, otherwise an error
-/// number.
-int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds);
+/// Waits for a thread to end, with a time limit. Returns 0 if it has ended, otherwise an error number.
+int sddsys_join_for(unsigned long thread, int64_t seconds);
 
 /// Returns the number of processors that this process may run on, at least 1.
 int sddsys_processors(void);

@@ -36,10 +36,7 @@ package final class NativeThread: @unchecked Sendable {
 
     /// Like `join()`, but with a time limit, for the end of the process. A thread that takes longer is detached.
     package func join(milliseconds: Int64) {
-        var until = timespec()
-        clock_gettime(CLOCK_REALTIME, &until)
-        until.tv_sec += Int(clamping: milliseconds / 1000)
-        if sddsys_join_until(handle, Int64(until.tv_sec), Int64(until.tv_nsec)) != 0 { detach() }
+        if sddsys_join_for(handle, milliseconds / 1000) != 0 { detach() }
     }
 
     /// Detaches the thread, so that it ends on its own and is not joined.
