@@ -299,6 +299,7 @@ tls_server() { # tls_server PORT CERTIFICATE [http2]
         location = /protocol { return 200 \$server_protocol; }
         location = /session { return 200 \$ssl_session_reused; }
         location = /to-http { return 302 $SDD_TEST_SERVER/ok; }
+        location /behind/ { proxy_pass $SDD_TEST_SERVER/; proxy_buffering off; }
         location = /private { auth_basic "tests"; auth_basic_user_file $work/users; try_files /png/rgb8.png =404; }
     }
 EOF

@@ -428,6 +428,22 @@ CASE(no_connection_is_shared_between_files)
     }
 }
 
+CASE(a_request_that_was_cancelled_before_its_response_holds_up_no_other)
+{
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD cancelled = RECORD_INIT;
+    OWNED_RECORD next = RECORD_INIT;
+    uint64_t options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES;
+    const char *held = address_at("SDD_TEST_TLS", "/behind/hold/unanswered");
+    sdd_token token = record_submit(downloader, &cancelled, held, options);
+    wait_for_requests("/hold/unanswered", 1);
+    CHECK_STATUS(sdd_cancel(token), SDD_OK);
+    record_wait(&cancelled);
+    fetch(downloader, &next, address_at("SDD_TEST_TLS", "/png/rgb8.png"), options);
+    CHECK_ENDED(&next, SDD_OK, 0);
+    release("unanswered");
+}
+
 /* ------------------------------------------------------------------------------- repeated headers */
 
 CASE(headers_may_be_repeated)

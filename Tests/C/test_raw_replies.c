@@ -160,7 +160,7 @@ CASE(bytes_of_a_location_are_those_that_are_asked_for)
     transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
-    CHECK(strstr(r.message, "/caf%e9?%df#%fc") != NULL);
+    CHECK(strcasestr(r.message, "/caf%e9?%df#%fc") != NULL); /* libcurl from 8.16 writes %E9 */
 }
 
 int main(void)

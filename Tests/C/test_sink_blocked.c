@@ -109,7 +109,7 @@ CASE(a_sink_that_nobody_reads_ends_by_its_total_limit)
         request.transfer = &transfer;
         request.sink = SDD_SINK_FD;
         request.sink_fd = e.writer;
-        transfer.total_timeout_ms = 600;
+        transfer.total_timeout_ms = 2000;
         submit(downloader, &request);
         wait_until_full(e.writer, &r);
         others_go_on(downloader);

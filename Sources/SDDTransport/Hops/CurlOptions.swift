@@ -133,7 +133,7 @@ extension CurlOptions {
         if isPlainHTTP2, !CurlFeatures.sharesPlainHTTP2 {
             try easy.set(CURLOPT_FRESH_CONNECT, true)
             try easy.set(CURLOPT_FORBID_REUSE, true)
-        } else if isPlainHTTP2 || scheme == .https {
+        } else if scheme == .https || isPlainHTTP2 && CurlFeatures.sharesUnansweredPlainHTTP2 {
             // With many requests to a new host, each waits to see whether they can share one connection. Over plain
             // HTTP/1.1 they never can.
             try easy.set(CURLOPT_PIPEWAIT, true)
