@@ -92,20 +92,20 @@ static void no_thread_no_cache(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* libcurl resolves names on a thread. */
+/* libcurl looks names up on a thread: without one it is not the name that is wrong. */
 static void no_thread_for_a_name(void)
 {
     OWNED_DOWNLOADER downloader = make_downloader(NULL);
     OWNED_RECORD r = RECORD_INIT;
-    char url[100];
-    snprintf(url, sizeof url, "http://localhost%s/ok", strrchr(setting("SDD_TEST_SERVER"), ':'));
     creations = 0;
     failing = fails_after = 1;
-    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
+    fetch(downloader, &r, "http://images.invalid/a.png", SDD_OPTION_BYTES_ONLY);
     failing = 0;
-    CHECK(r.error != SDD_OK || creations == 0);
-    fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
-    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(creations > 0);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_NO_TRANSFER);
+    CHECK_EQUAL(r.system_error, EAGAIN);
+    fetch(downloader, &r, "http://images.invalid/a.png", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_RESOLVE, 0);
 }
 
 /* The first use of the shared downloader may be the one that fails: it reports that, and the next use works. */
@@ -229,6 +229,20 @@ static void descriptors_run_out(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
+/* A name cannot be looked up without a descriptor, for /etc/hosts and the like: it is not the name that is wrong. */
+static void no_descriptor_for_a_name(void)
+{
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
+    struct rlimit old = allow_descriptors(0);
+    fetch(downloader, &r, "http://images.invalid/a.png", SDD_OPTION_BYTES_ONLY);
+    setrlimit(RLIMIT_NOFILE, &old);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_NO_TRANSFER);
+    CHECK_EQUAL(r.system_error, EMFILE);
+    fetch(downloader, &r, "http://images.invalid/a.png", SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_RESOLVE, 0);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -241,6 +255,7 @@ int main(void)
     descriptors_before = count_descriptors();
     RUN(no_thread_no_cache);
     RUN(no_thread_for_a_name);
+    RUN(no_descriptor_for_a_name);
     RUN(no_descriptor_no_downloader);
     RUN(descriptors_run_out);
     return 0;

@@ -5,6 +5,7 @@ internal import SDDBase
 /// Translates libcurl's result codes. The meaning of each was tested with libcurl 7.88 against servers that misbehave.
 extension CurlOutcome {
     var error: TransportError {
+        if let error = lookupWithoutResources { return error }
         let (kind, message) = verdict
         return TransportError(kind, curlCode: Int32(code.rawValue), systemError: systemError, message: message)
     }
@@ -121,6 +122,24 @@ extension CurlOutcome {
 
 extension CurlOutcome {
     private static let outOfDescriptors: Set<Int32> = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
+
+    /// The error of a name that could not be looked up for lack of a thread or a descriptor, which libcurl reports like one
+    /// that has no address. getaddrinfo() does not tell why it failed: it counts if there is no descriptor now.
+    private var lookupWithoutResources: TransportError? {
+        guard code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY else { return nil }
+        let (missing, number): (String, Int32)
+        let descriptor = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0, Self.outOfDescriptors.contains(errno) {
+            (missing, number) = ("descriptor", errno)
+        } else {
+            close(descriptor)
+            guard lacksThreadForLookup else { return nil }
+            (missing, number) = ("thread", EAGAIN)
+        }
+        return TransportError(
+            .noResources, curlCode: Int32(code.rawValue), systemError: number,
+            message: "A name on the way to \(host) could not be looked up: the system gave no \(missing) for it.")
+    }
 
     private var connectVerdict: Verdict {
         switch code {

@@ -111,6 +111,9 @@ struct CurlOutcome {
         return wordsHave(": \(parts[CURLUPART_HOST] ?? "")") && parts.host != host
     }
 
+    /// Whether there was no thread to look a name up on.
+    var lacksThreadForLookup: Bool { wordsHave("thread failed") }
+
     /// Whether libcurl refuses the URL of the proxy, which then comes from the environment: `ConfigurationCheck`.
     var isProxyUnusable: Bool { wordsHave("Unsupported proxy") }
 
