@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <sys/socket.h>
@@ -86,6 +87,16 @@ static inline long requests_of(const char *path) { return orderf("/count?path=%s
 static inline void wait_for_requests(const char *path, int count) { orderf("/wait?path=%s&count=%d", path, count); }
 /* Releases the requests that wait at /hold/NAME. */
 static inline void release(const char *name) { orderf("/release/%s", name); }
+
+/* The version of the libcurl that is loaded, such as 0x075801: its headers are not needed to ask for it. */
+static inline unsigned libcurl_version(void)
+{
+    typedef struct { int age; const char *text; unsigned version; } information;
+    information *(*ask)(int) = NULL;
+    *(void **)&ask = dlsym(RTLD_DEFAULT, "curl_version_info");
+    CHECK(ask != NULL);
+    return ask(0)->version;
+}
 
 /* --------------------------------------------------------------------------------------- bodies */
 

@@ -121,15 +121,6 @@ CASE(x17_a_stream_has_the_weight_of_its_priority)
     close(listener);
 }
 
-static unsigned libcurl_version(void)
-{
-    typedef struct { int age; const char *text; unsigned version; } information;
-    information *(*ask)(int) = NULL;
-    *(void **)&ask = dlsym(RTLD_DEFAULT, "curl_version_info");
-    CHECK(ask != NULL);
-    return ask(0)->version;
-}
-
 /* libcurl 7.88 breaks a connection of this sort as soon as it is used a second time (curl's pull request 10643). */
 static int connections_are_shared(void) { return libcurl_version() >= 0x080000; }
 

@@ -25,11 +25,12 @@ swift build --build-tests "${flags[@]}" >"$out/build.log" 2>&1 || { tail -n 20 "
 export LLVM_PROFILE_FILE=$out/raw/%p-%m.profraw
 export SDD_LIBDIR=$scratch/debug FAULT_SERVER=$PWD/$scratch/debug/fault-server
 run() { # run WHAT COMMAND...: a failure is told, and counts for nothing here
+    local name=${1//[ \/]/-}
     echo "== $1"
-    "${@:2}" >"$out/${1// /-}.log" 2>&1 || echo "some failed: $out/${1// /-}.log"
+    "${@:2}" >"$out/$name.log" 2>&1 || echo "some failed: $out/$name.log"
     # A process that was killed as it wrote its profile has left a part of it.
     find "$out/raw" -name '*.profraw' >"$out/profiles"
-    "$tools/llvm-profdata" merge -sparse -failure-mode=all -f "$out/profiles" -o "$out/${1// /-}.profdata" 2>/dev/null ||
+    "$tools/llvm-profdata" merge -sparse -failure-mode=all -f "$out/profiles" -o "$out/$name.profdata" 2>/dev/null ||
         echo "no profile: $1"
     rm -rf "$out/raw"
     mkdir "$out/raw"
