@@ -409,7 +409,7 @@ simulate: all ## plays SEEDS of the simulation, or tells the story of one SEED: 
 torture: all fault-server ## runs the long forms of all suites, times TORTURE_SCALE, for hours: docs/reliability.md
 	$(with_server) TORTURE_SCALE=$(TORTURE_SCALE) Tests/torture.sh
 
-coverage: coders ## prints the share of lines that the tests reach, by folder, and files below the goal
+coverage: all coders ## prints the share of lines that the tests reach, by folder, and files below the goal
 	Tests/Coverage/run.sh
 
 fuzz: ## runs libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzzing.md

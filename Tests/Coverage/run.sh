@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures which lines of the Swift core the tests reach: builds everything with counters, runs the Swift tests, the
 # programs in C, the coders and the hostile HTTP/2 servers, and prints a table of folders and the files below the goal.
-# The report by llvm-cov stays in build/coverage. Needs build/coders.
+# The report by llvm-cov stays in build/coverage. Needs build/sdd and build/coders.
 #
 #     Tests/Coverage/run.sh [NAME...]
 #
@@ -47,7 +47,7 @@ if [ $# -eq 0 ]; then
     export SDD_TEST_DECODER_FLAGS="-rdynamic -DIN_HELPER -DPROFILES=\"$LLVM_PROFILE_FILE\" $PWD/Tests/Coverage/open_helper.c"
     export SDD_TEST_RUNNER="env LD_PRELOAD=$out/open_helper.so"
     run "isolated decoding" Tests/C/run.sh plain test_isolated test_pixels test_previews test_frames test_colour
-    run "coders" Tests/Coders/run.sh
+    run "coders" env SDD_TOOL="$PWD/build/sdd" Tests/Coders/run.sh
 fi
 
 # ---- the figures
