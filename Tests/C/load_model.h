@@ -13,37 +13,19 @@
 
 #include "loads.h"
 
+#include "chance.h"
+
 #include <stdatomic.h>
-
-/* --------------------------------------------------------------------------------------- chance */
-
-/* splitmix64 gives the same numbers for the same seed. */
-static inline uint32_t chance(uint64_t *state, uint32_t below)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (uint32_t)((z ^ z >> 31) >> 32) % below;
-}
-
-static inline uint64_t seed_of_the_run(void)
-{
-    const char *given = getenv("SDD_TEST_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
-    printf("seed %llu\n", (unsigned long long)seed);
-    fflush(stdout);
-    return seed;
-}
 
 /* ------------------------------------------------------------------------------------ the model */
 
 typedef struct tracked {
-    sdd_token token;          /* 0 until an event or the submitting call has set it */
-    sdd_status expected;      /* the result of its sources, unless the cache has it */
+    sdd_token token;     /* 0 until an event or the submitting call has set it */
+    sdd_status expected; /* the result of its sources, unless the cache has it */
     int has_limit, refreshes, is_blockable, only_cached;
-    int32_t width, height;    /* size of the picture in the requested form; 0 for bytes alone */
-    int may_be_cancelled;     /* a cancel was tried */
-    int is_silenced;          /* cancelled on the delivering thread; only that thread uses this */
+    int32_t width, height; /* size of the picture in the requested form; 0 for bytes alone */
+    int may_be_cancelled;  /* a cancel was tried */
+    int is_silenced;       /* cancelled on the delivering thread; only that thread uses this */
     int begun, facts, previews, cached, freed;
     atomic_int completed;
     int64_t received;

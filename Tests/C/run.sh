@@ -289,13 +289,14 @@ export SDD_TEST_ALICE=$work/alice-both.pem SDD_TEST_BOB=$work/bob-both.pem
 
 echo 'user:{PLAIN}secret' >"$work/users"
 nginx=$(command -v nginx || echo /usr/sbin/nginx)
-tls_server() { # tls_server PORT CERTIFICATE [http2]
+tls_server() { # tls_server PORT CERTIFICATE [http2 [REQUESTS]]: closes each connection after so many
     cat <<EOF
     server {
         listen 127.0.0.1:$1 ssl ${3:-};
         ssl_certificate $work/$2.pem;
         ssl_certificate_key $work/$2.key;
         root $PWD/Tests/Fixtures;
+        keepalive_requests ${4:-1000};
         location = /protocol { return 200 \$server_protocol; }
         location = /session { return 200 \$ssl_session_reused; }
         location = /to-http { return 302 $SDD_TEST_SERVER/ok; }
@@ -323,7 +324,7 @@ client_server() { # client_server PORT: the fault server over TLS, with the clie
     }
 EOF
 }
-start_nginx() { # start_nginx PORT: uses that port and the six above it
+start_nginx() { # start_nginx PORT: uses that port and the seven above it
     local port
     {
         echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
@@ -338,11 +339,12 @@ start_nginx() { # start_nginx PORT: uses that port and the six above it
         tls_server $(($1 + 4)) self_signed
         echo "    server { listen 127.0.0.1:$(($1 + 5)); }"
         client_server $(($1 + 6))
+        tls_server $(($1 + 7)) good http2 6
         echo "}"
     } >"$work/nginx.conf"
     "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- &
     local pid=$!
-    for port in "$1" $(($1 + 6)); do
+    for port in "$1" $(($1 + 7)); do
         until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
             kill -0 "$pid" 2>/dev/null || return 1
             sleep 0.02
@@ -360,7 +362,7 @@ done
 export SDD_TEST_TLS=https://localhost:$base SDD_TEST_TLS_HTTP1=https://localhost:$((base + 1))
 export SDD_TEST_TLS_EXPIRED=https://localhost:$((base + 2)) SDD_TEST_TLS_WRONG_HOST=https://localhost:$((base + 3))
 export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NONE=https://localhost:$((base + 5))
-export SDD_TEST_TLS_CLIENT=https://localhost:$((base + 6))
+export SDD_TEST_TLS_CLIENT=https://localhost:$((base + 6)) SDD_TEST_TLS_SHORT=https://localhost:$((base + 7))
 
 # ---- the run
 

@@ -119,9 +119,10 @@ add("80,000 fields in a header", many_fields, FAILS, errors=(HEADERS,) + BROKEN)
 add("DATA of one byte and 255 of padding each", one_byte_each, FAILS, errors=("SDD_ERROR_BODY_TOO_LARGE",),
     config="max_body=20000", group="flood", settings={"after": False})
 add("flood of two kinds by turns, no length", by_turns(lambda s: f.window_update(s, 1)), FLOOD, group="flood")
-# nghttp2 counts empty DATA from 1.67 on, and ends the connection.
-add("flood of two kinds by turns, with empty DATA", by_turns(f.data), FLOOD, *([FAILS] if NGHTTP2 >= (1, 67) else []),
-    errors=(RULES,), group="flood")
+# nghttp2 counts empty DATA from 1.67 on, and ends the connection. On a machine that does much else the server pauses, so
+# that libcurl's turns end: then it is not a flood, but a silence.
+add("flood of two kinds by turns, with empty DATA", by_turns(f.data), FLOOD, FAILS, errors=(TIMEOUT, RULES),
+    group="flood")
 add("flood under a total limit", flood("empty DATA", lambda s: (f.head(s),)), FAILS, FLOOD,
     errors=(TIMEOUT, RULES), options="total=300", group="flood")
 add("flood under six requests", flood("PING answers that nobody asked for", None), FLOOD, FAILS, GOOD, in_flight=6,

@@ -54,6 +54,7 @@ extension CurlTransfer {
         if witness.isFlooded || code == CURLE_PARTIAL_FILE {
             return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
         }
+        if hop.hasGivenUp, hop.isLeftBehind { return true }
         return witness.isNotProcessed(
             isLikely: request.isIdempotent && (hop.hasGivenUp || outcome(code).mayHaveGoneAway))
     }

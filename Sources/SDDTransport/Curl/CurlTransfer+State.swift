@@ -14,13 +14,20 @@ extension CurlTransfer {
         var listeners = 0
         /// Number of hops on each connection that may use HTTP/2, by its local port.
         private(set) var users: [Int32: Int] = [:]
+        /// Connections that may use HTTP/2 and on which a response has begun; some may be closed.
+        private var answering: Set<Int32> = []
+        private static let mostAnswering = 1024
         /// The connections that a transfer has left for a new one while others still had them.
         private var replaced: Set<Int32> = []
         /// Running transfers that may use HTTP/2 and began while there were no listeners.
         var deaf: Set<TransferID> = []
 
-        func joined(_ port: Int32) {
-            if port != 0 { users[port, default: 0] += 1 }
+        /// - Parameter isNew: libcurl has made a connection for the hop, perhaps at the port of an earlier one.
+        func joined(_ port: Int32, isNew: Bool) {
+            if port == 0 { return }
+            let others = users[port] ?? 0
+            users[port] = others + 1
+            if isNew, others == 0 { answering.remove(port) }
         }
 
         func left(_ port: Int32) {
@@ -28,6 +35,15 @@ extension CurlTransfer {
             users[port] = count > 1 ? count - 1 : nil
             if count <= 1 { replaced.remove(port) }
         }
+
+        /// Called when a response begins.
+        func answered(on port: Int32) {
+            if port == 0 { return }
+            if answering.count >= Self.mostAnswering { answering.removeAll() }
+            answering.insert(port)
+        }
+
+        func hasAnswered(on port: Int32) -> Bool { answering.contains(port) }
 
         /// Whether no other transfer has left this connection for a new one yet.
         func isFirst(toReplace port: Int32) -> Bool { port == 0 || replaced.insert(port).inserted }
@@ -141,6 +157,10 @@ extension CurlTransfer {
         /// Number of times the request was sent again without a response in between.
         var repeats = 0
         static let mostRepeats = 1
+        /// True if the server has answered other requests on the connection that was lost: it closes each after a few, and
+        /// those that it leaves behind are sent again together.
+        var isLeftBehind = false
+        static let mostRepeatsBesideAnswers = 4
         /// True if the request is to be sent again, but over a new connection.
         var needsNewConnection = false
         /// True if the request was sent as often as it may be.

@@ -139,6 +139,7 @@ extension CurlTransfer {
     /// Receives one header line, or several: libcurl 7.88 joins lines that it held back during a pause.
     /// - Returns: `false` to make libcurl end the transfer.
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
+        if hop.isUnanswered { surroundings.news.answered(on: hop.port) }
         hop.isUnanswered = false
         note(.received)
         witness.handsOut()
@@ -180,7 +181,9 @@ extension CurlTransfer {
         guard witness.mayBeSent else { return false }
         if hop.isUnanswered {
             hop.repeats += 1
-            guard request.isIdempotent || witness.hasHeardDowngrade, hop.repeats <= Hop.mostRepeats else {
+            hop.isLeftBehind = request.isIdempotent && surroundings.news.hasAnswered(on: hop.port)
+            let most = hop.isLeftBehind ? Hop.mostRepeatsBesideAnswers : Hop.mostRepeats
+            guard request.isIdempotent || witness.hasHeardDowngrade, hop.repeats <= most else {
                 hop.hasGivenUp = true
                 reader.refuse(.unanswered(host: outcome(CURLE_OK).host))
                 return false
@@ -207,7 +210,7 @@ extension CurlTransfer {
 
     private func joinConnection(at port: Int32) {
         hop.port = port
-        surroundings.news.joined(port)
+        surroundings.news.joined(port, isNew: !isOnUsedConnection)
     }
 
     private func leaveConnection() {

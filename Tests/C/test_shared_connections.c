@@ -1,0 +1,91 @@
+/* Many requests over TLS that share connections. */
+#include "chance.h"
+#include "record.h"
+#include "server.h"
+
+enum { REQUESTS = 150, ROUNDS = 24 };
+
+/* A path that answers at once, after a while, in parts, or with a status that is no success. */
+static const char *some_path(uint64_t *state, int number)
+{
+    static const char *const paths[] = {
+        "/png/rgb8.png?%d", "/behind/ok?size=20000&%d",  "/behind/ok?size=300&delay=30&%d",
+        "/missing?%d",      "/behind/ok?size=400000&%d",
+    };
+    static char path[100];
+    snprintf(path, sizeof path, paths[chance(state, sizeof paths / sizeof *paths)], number);
+    return path;
+}
+
+static sdd_downloader *some_downloader(uint64_t *state)
+{
+    config_groups groups;
+    sdd_downloader_config config = config_over(&groups);
+    groups.network.max_connections_per_host = (int32_t)chance(state, 4);
+    groups.network.max_connections = chance(state, 2) ? (int32_t)chance(state, 5) : 0;
+    groups.network.max_idle_connections = (int32_t)chance(state, 3) + 1;
+    config.max_concurrent_downloads = config.max_concurrent_per_host = (int32_t)chance(state, 60) + 2;
+    return make_downloader(&config);
+}
+
+static void storm(uint64_t seed)
+{
+    uint64_t state = seed;
+    static record all[REQUESTS];
+    static sdd_token tokens[REQUESTS];
+    sdd_downloader *downloader = some_downloader(&state);
+    uint32_t cancels = chance(&state, 4), both = chance(&state, 2);
+    for (int i = 0; i < REQUESTS; i++) {
+        const char *server = both && chance(&state, 3) == 0 ? "SDD_TEST_TLS_HTTP1" : "SDD_TEST_TLS";
+        all[i] = (record)RECORD_INIT;
+        tokens[i] = record_submit(downloader, &all[i], address_at(server, some_path(&state, i)),
+                                  SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+        if (cancels && chance(&state, cancels) == 0) {
+            int victim = i - (int)chance(&state, (uint32_t)i < 40 ? (uint32_t)i + 1 : 40);
+            for (uint32_t turns = chance(&state, 200); turns > 0; turns--) sched_yield();
+            (void)sdd_cancel(tokens[victim]);
+        }
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+        record_wait(&all[i]);
+        int is_missing = all[i].error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && all[i].http_status == 404;
+        if (all[i].error != SDD_OK && all[i].error != SDD_ERROR_CANCELLED && !is_missing)
+            FAIL("seed %llu: %s: %d %d, %s", (unsigned long long)seed, all[i].url, all[i].error, all[i].detail,
+                 all[i].message);
+        record_clear(&all[i]);
+    }
+    destroy(downloader);
+}
+
+/* Few connections, of HTTP/2 and HTTP/1.1, while requests are cancelled at any moment: libcurl keeps those back for which
+   no connection is free. None of them is forgotten there, which would end it by the connect timeout. */
+CASE(no_request_is_forgotten)
+{
+    uint64_t seed = seed_of_the_run();
+    for (int round = 0; round < scaled(ROUNDS); round++) storm(seed + (uint64_t)round);
+}
+
+/* The server closes each connection after 6 requests, and leaves those that are under way there, again and again. */
+CASE(connections_that_end_after_a_few_requests)
+{
+    enum { COUNT = 1000 };
+    static record all[COUNT];
+    config_groups groups;
+    sdd_downloader_config config = config_over(&groups);
+    config.max_concurrent_downloads = config.max_concurrent_per_host = 64;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
+    for (int i = 0; i < COUNT; i++) {
+        char path[64];
+        snprintf(path, sizeof path, i % 3 ? "/png/rgb8.png?%d" : "/behind/ok?size=300&delay=5&%d", i);
+        all[i] = (record)RECORD_INIT;
+        record_submit(downloader, &all[i], address_at("SDD_TEST_TLS_SHORT", path),
+                      SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        record_wait(&all[i]);
+        CHECK_ENDED(&all[i], SDD_OK, 0);
+        record_clear(&all[i]);
+    }
+}
+
+int main(void) { return run_cases(); }
