@@ -289,7 +289,9 @@ export SDD_TEST_ALICE=$work/alice-both.pem SDD_TEST_BOB=$work/bob-both.pem
 
 echo 'user:{PLAIN}secret' >"$work/users"
 nginx=$(command -v nginx || echo /usr/sbin/nginx)
-tls_server() { # tls_server PORT CERTIFICATE [http2 [REQUESTS]]: closes each connection after so many
+# tls_server PORT CERTIFICATE [PROTOCOL [REQUESTS [IDLE]]]: PROTOCOL is http2 or empty, REQUESTS are the most of a
+# connection, IDLE is how long it is kept without any
+tls_server() {
     cat <<EOF
     server {
         listen 127.0.0.1:$1 ssl ${3:-};
@@ -297,6 +299,7 @@ tls_server() { # tls_server PORT CERTIFICATE [http2 [REQUESTS]]: closes each con
         ssl_certificate_key $work/$2.key;
         root $PWD/Tests/Fixtures;
         keepalive_requests ${4:-1000};
+        keepalive_timeout ${5:-75s};
         location = /protocol { return 200 \$server_protocol; }
         location = /session { return 200 \$ssl_session_reused; }
         location = /to-http { return 302 $SDD_TEST_SERVER/ok; }
@@ -324,7 +327,7 @@ client_server() { # client_server PORT: the fault server over TLS, with the clie
     }
 EOF
 }
-start_nginx() { # start_nginx PORT: uses that port and the seven above it
+start_nginx() { # start_nginx PORT: uses that port and the eight above it
     local port
     {
         echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
@@ -340,11 +343,12 @@ start_nginx() { # start_nginx PORT: uses that port and the seven above it
         echo "    server { listen 127.0.0.1:$(($1 + 5)); }"
         client_server $(($1 + 6))
         tls_server $(($1 + 7)) good http2 6
+        tls_server $(($1 + 8)) good "" 1000 20ms
         echo "}"
     } >"$work/nginx.conf"
     "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- &
     local pid=$!
-    for port in "$1" $(($1 + 7)); do
+    for port in "$1" $(($1 + 8)); do
         until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
             kill -0 "$pid" 2>/dev/null || return 1
             sleep 0.02
@@ -363,6 +367,7 @@ export SDD_TEST_TLS=https://localhost:$base SDD_TEST_TLS_HTTP1=https://localhost
 export SDD_TEST_TLS_EXPIRED=https://localhost:$((base + 2)) SDD_TEST_TLS_WRONG_HOST=https://localhost:$((base + 3))
 export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NONE=https://localhost:$((base + 5))
 export SDD_TEST_TLS_CLIENT=https://localhost:$((base + 6)) SDD_TEST_TLS_SHORT=https://localhost:$((base + 7))
+export SDD_TEST_TLS_IDLE=https://localhost:$((base + 8))
 
 # ---- the run
 

@@ -3,6 +3,8 @@
 #include "record.h"
 #include "server.h"
 
+#include <poll.h>
+
 enum { REQUESTS = 150, ROUNDS = 24 };
 
 /* A path that answers at once, after a while, in parts, or with a status that is no success. */
@@ -85,6 +87,34 @@ CASE(connections_that_end_after_a_few_requests)
         record_wait(&all[i]);
         CHECK_ENDED(&all[i], SDD_OK, 0);
         record_clear(&all[i]);
+    }
+}
+
+/* The server closes connections that are idle for 20 ms, just as requests arrive that wait for one of them: libcurl before
+   8.14 forgot some of those. */
+CASE(connections_that_end_when_idle)
+{
+    enum { WAVES = 100, WAVE = 12 };
+    static record all[WAVE];
+    config_groups groups;
+    sdd_downloader_config config = config_over(&groups);
+    uint64_t state = seed_of_the_run();
+    config.max_concurrent_downloads = config.max_concurrent_per_host = 64;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
+    for (int wave = 0; wave < scaled(WAVES); wave++) {
+        for (int i = 0; i < WAVE; i++) {
+            char path[64];
+            snprintf(path, sizeof path, "/png/rgb8.png?%d-%d", wave, i);
+            all[i] = (record)RECORD_INIT;
+            record_submit(downloader, &all[i], address_at("SDD_TEST_TLS_IDLE", path),
+                          SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+        }
+        for (int i = 0; i < WAVE; i++) {
+            record_wait(&all[i]);
+            CHECK_ENDED(&all[i], SDD_OK, 0);
+            record_clear(&all[i]);
+        }
+        (void)poll(NULL, 0, 10 + (int)chance(&state, 25));
     }
 }
 

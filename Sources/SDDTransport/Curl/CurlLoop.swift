@@ -345,7 +345,8 @@ extension CurlLoop {
 
     private func sleep() {
         // The time is rounded up, because a poll that ends too early would be followed by polls of 0 ms.
-        let longest = secondLooks.longestSleep(hasHTTP2: !news.users.isEmpty)
+        let longest = secondLooks.longestSleep(
+            hasHTTP2: !news.users.isEmpty, hasWaiting: !news.waiting.isEmpty)
         let end = min(looks.next { running[$0.number]?.nextLook == $1 }, deadline)
         let began = time.monotonicMicroseconds()
         let wait = end == .max ? longest : (end - began) / 1000 + 1
@@ -356,7 +357,12 @@ extension CurlLoop {
         let slept = time.monotonicMicroseconds() - began
         watch.sleepEnds(after: slept)
         // A sleep that was cut short for a clock counts as neither.
-        if slept < limit * 1000 { secondLooks.somethingCame() } else if limit == longest { secondLooks.nothingCame() }
+        if slept < limit * 1000 {
+            secondLooks.somethingCame()
+        } else if limit == longest {
+            secondLooks.nothingCame()
+            news.waiting.takeUp(in: multi)
+        }
         if code != CURLM_OK {
             abandonAll()
             _ = handOver()

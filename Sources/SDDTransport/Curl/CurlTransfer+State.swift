@@ -19,6 +19,7 @@ extension CurlTransfer {
         private static let mostAnswering = 1024
         /// The connections that a transfer has left for a new one while others still had them.
         private var replaced: Set<Int32> = []
+        var waiting = WaitingRequests()
         /// Running transfers that may use HTTP/2 and began while there were no listeners.
         var deaf: Set<TransferID> = []
 
@@ -213,8 +214,7 @@ extension CurlTransfer.Progress {
 
     /// Returns the clocks of a new hop.
     static func clocks(_ options: CurlOptions, _ clocks: TransferClocks, at now: Int64) -> StageClocks {
-        let isHeldBack = options.configuration.maxConnections > 0 || options.configuration.maxConnectionsPerHost > 0
-        return StageClocks(clocks, countsConnect: !isHeldBack, startedAt: now)
+        StageClocks(clocks, countsConnect: !options.configuration.limitsConnections, startedAt: now)
     }
 }
 

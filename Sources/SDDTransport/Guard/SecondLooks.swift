@@ -2,7 +2,7 @@
 /// and later send a GOAWAY and report nothing before they are called again; and because nothing more comes, nothing
 /// would wake the loop. So the loop calls libcurl again soon after the last event, and a few times more, because that
 /// call may itself read bytes. It has no clock of its own, and looks at no transfer. No version up to 8.21.0 ends this
-/// reason.
+/// reason. The same sleeps give requests that libcurl may have forgotten a turn: `WaitingRequests`.
 struct SecondLooks {
     /// The lengths in milliseconds of the first sleeps that no event ends.
     static let sleeps: [Int64] = [20, 200, 1000]
@@ -14,9 +14,11 @@ struct SecondLooks {
     init(isNeeded: Bool = CurlFeatures.reportsBrokenConnectionsLate) { self.isNeeded = isNeeded }
 
     /// Returns the longest sleep in milliseconds.
-    /// - Parameter hasHTTP2: Whether a transfer has a connection that may speak HTTP/2.
-    func longestSleep(hasHTTP2: Bool) -> Int64 {
-        isNeeded && hasHTTP2 && count < Self.sleeps.count ? Self.sleeps[count] : Int64(Int32.max)
+    /// - Parameters:
+    ///   - hasHTTP2: Whether a transfer has a connection that may speak HTTP/2.
+    ///   - hasWaiting: Whether libcurl may have forgotten a request.
+    func longestSleep(hasHTTP2: Bool, hasWaiting: Bool) -> Int64 {
+        (isNeeded && hasHTTP2 || hasWaiting) && count < Self.sleeps.count ? Self.sleeps[count] : Int64(Int32.max)
     }
 
     /// Records that there is something to do: a command, or a sleep that ended early.

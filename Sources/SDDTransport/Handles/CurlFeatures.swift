@@ -29,6 +29,9 @@ enum CurlFeatures {
     /// Whether a request that waits for such a connection gets it as soon as it is made. From 8.13 to 8.15 it waits for the
     /// first response there, and if the first request was cancelled, until its own time limit.
     static let sharesUnansweredPlainHTTP2 = !isAtLeast(0x08_0d_00) || isAtLeast(0x08_10_00)
+    /// Whether a request that libcurl keeps back until a connection is free may be forgotten there. From 8.14 on all of them
+    /// are looked at whenever something happens.
+    static let forgetsWaitingRequests = !isAtLeast(0x08_0e_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     /// Whether libcurl has HTTP/3 by ngtcp2. That of OpenSSL's own QUIC, an experiment that ended with 8.19, takes bodies
     /// that were cut off for complete ones.

@@ -73,6 +73,9 @@ package struct TransportConfiguration: Sendable {
     /// Each thread's part of a number of connections; 0 means no number was given.
     func perThread(_ connections: Int32) -> Int { connections > 0 ? max(1, Int(connections) / threadCount) : 0 }
 
+    /// True if a request may have to wait until a connection is free.
+    var limitsConnections: Bool { maxConnections > 0 || maxConnectionsPerHost > 0 }
+
     /// True if HTTP/2 may also be used without TLS.
     var speaksHTTP2Plainly: Bool {
         switch httpVersion {
