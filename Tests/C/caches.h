@@ -35,7 +35,10 @@ static inline int remove_one(const char *path, const struct stat *status, int ki
     return remove(path);
 }
 
-static inline void remove_folder(const char *path) { CHECK(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0); }
+static inline void remove_folder(const char *path)
+{
+    CHECK(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
+}
 
 /* Returns the last component of a path. */
 static inline const char *name_of(const char *path) { return strrchr(path, '/') + 1; }

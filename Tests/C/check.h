@@ -155,11 +155,7 @@ static inline void start_watchdog(void)
     __attribute__((constructor)) static void list_##function(void) { list_case(#function, function, __LINE__); } \
     static void function(void)
 
-static struct {
-    const char *name;
-    void (*run)(void);
-    int line;
-} listed_cases[64];
+static struct { const char *name; void (*run)(void); int line; } listed_cases[64];
 static int case_count;
 
 /* Lists a case by its line, because compilers may reorder constructors. */

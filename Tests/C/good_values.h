@@ -23,13 +23,10 @@ static sdd_draft *good_draft;
 
 static inline void *good_object(const char *type)
 {
-    const struct {
-        const char *type;
-        void *object;
-    } all[] = {
-        { "sdd_downloader", good_downloader }, { "sdd_cache", good_cache },     { "sdd_loader", good_loader },
-        { "sdd_batch", good_batch },           { "sdd_image", good_image },     { "sdd_bytes", good_bytes },
-        { "sdd_response", good_response },     { "sdd_cookies", good_cookies }, { "sdd_draft", good_draft },
+    const struct { const char *type; void *object; } all[] = {
+        { "sdd_downloader", good_downloader }, { "sdd_cache", good_cache },       { "sdd_loader", good_loader },
+        { "sdd_batch", good_batch },           { "sdd_image", good_image },       { "sdd_bytes", good_bytes },
+        { "sdd_response", good_response },     { "sdd_cookies", good_cookies },   { "sdd_draft", good_draft },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].type, type) == 0) return all[i].object;
@@ -42,12 +39,10 @@ static uint8_t good_pixels[64] __attribute__((aligned(64)));
 static const uint8_t *const all_good_pixels = good_pixels;
 
 /* A PNG of one pixel, with the title "one". */
-static const unsigned char good_png[] = { 137, 80,  78,  71,  13,  10,  26,  10,  0,   0,   0,   13,  73,  72,  68,
-                                          82,  0,   0,   0,   1,   0,   0,   0,   1,   8,   0,   0,   0,   0,   58,
-                                          126, 155, 85,  0,   0,   0,   9,   116, 69,  88,  116, 84,  105, 116, 108,
-                                          101, 0,   111, 110, 101, 179, 210, 190, 222, 0,   0,   0,   10,  73,  68,
-                                          65,  84,  120, 156, 99,  104, 0,   0,   0,   130, 0,   129, 119, 205, 114,
-                                          182, 0,   0,   0,   0,   73,  69,  78,  68,  174, 66,  96,  130 };
+static const unsigned char good_png[] = { 137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0,
+    0, 0, 1, 8, 0, 0, 0, 0, 58, 126, 155, 85, 0, 0, 0, 9, 116, 69, 88, 116, 84, 105, 116, 108, 101, 0, 111, 110, 101,
+    179, 210, 190, 222, 0, 0, 0, 10, 73, 68, 65, 84, 120, 156, 99, 104, 0, 0, 0, 130, 0, 129, 119, 205, 114, 182, 0, 0, 0, 0,
+    73, 69, 78, 68, 174, 66, 96, 130 };
 
 /* The fields that a struct needs, in their order. A callback has no value here. */
 static const struct {
@@ -123,21 +118,15 @@ static inline void set_never(void *given, const field_row *field)
 static inline size_t make_good(const struct_row *row, void *given)
 {
     size_t least = sizeof(size_t);
-    if (row->init)
-        memcpy(given, row->init, row->size);
-    else
-        memset(given, 0, row->size);
+    if (row->init) memcpy(given, row->init, row->size);
+    else memset(given, 0, row->size);
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         if (strcmp(needs[i].owner, row->name) != 0) continue;
         const field_row *field = field_named(row, needs[i].field);
-        if (field->kind == KIND_CALLBACK)
-            set_never(given, field);
-        else if (field->kind == KIND_TEXT)
-            set_pointer(given, field, needs[i].text);
-        else if (needs[i].place)
-            memcpy((char *)given + field->offset, needs[i].place, field->size);
-        else
-            set_number(given, field, needs[i].number);
+        if (field->kind == KIND_CALLBACK) set_never(given, field);
+        else if (field->kind == KIND_TEXT) set_pointer(given, field, needs[i].text);
+        else if (needs[i].place) memcpy((char *)given + field->offset, needs[i].place, field->size);
+        else set_number(given, field, needs[i].number);
         if (field->offset + field->size > least) least = field->offset + field->size;
     }
     return least;

@@ -12,8 +12,8 @@
 static inline uint8_t *grey_jpeg(int width, int height, int has_scans, size_t pad, size_t *size)
 {
     /* Each Huffman table has one code of one bit: a difference of 0, and the end of a block. */
-    static const uint8_t tables[] = { 0xff, 0xc4, 0,    38, 0x00, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                      0,    0,    0x10, 1,  0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    static const uint8_t tables[] = { 0xff, 0xc4, 0, 38, 0x00, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                      0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     size_t blocks = ((size_t)width + 7) / 8 * (((size_t)height + 7) / 8), comments = pad / 65533 + 1;
     uint8_t *made = malloc(blocks * 3 / 4 + comments * 65537 + 1000), *place = made;
     memcpy(place, "\xff\xd8\xff\xdb\0\x43\0", 7), memset(place + 7, 1, 64), place += 71;
@@ -21,25 +21,8 @@ static inline uint8_t *grey_jpeg(int width, int height, int has_scans, size_t pa
         memcpy(place, "\xff\xfe\xff\xff", 4), memset(place + 4, ' ', 65533);
         place += 65537;
     }
-    const uint8_t frame[] = { 0xff,
-                              0xc0,
-                              0,
-                              17,
-                              8,
-                              (uint8_t)(height >> 8),
-                              (uint8_t)height,
-                              (uint8_t)(width >> 8),
-                              (uint8_t)width,
-                              3,
-                              1,
-                              0x11,
-                              0,
-                              2,
-                              0x11,
-                              0,
-                              3,
-                              0x11,
-                              0 };
+    const uint8_t frame[] = { 0xff, 0xc0, 0, 17, 8, (uint8_t)(height >> 8), (uint8_t)height, (uint8_t)(width >> 8),
+                              (uint8_t)width, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0 };
     memcpy(place, frame, sizeof frame), place += sizeof frame;
     memcpy(place, tables, sizeof tables), place += sizeof tables;
     for (int scan = 0; scan < (has_scans ? 3 : 1); scan++) {

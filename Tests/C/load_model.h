@@ -11,21 +11,20 @@
 #ifndef LOAD_MODEL_H
 #define LOAD_MODEL_H
 
-#include "loads.h"
-
 #include "chance.h"
+#include "loads.h"
 
 #include <stdatomic.h>
 
 /* ------------------------------------------------------------------------------------ the model */
 
 typedef struct tracked {
-    sdd_token token;     /* 0 until an event or the submitting call has set it */
-    sdd_status expected; /* the result of its sources, unless the cache has it */
+    sdd_token token;          /* 0 until an event or the submitting call has set it */
+    sdd_status expected;      /* the result of its sources, unless the cache has it */
     int has_limit, refreshes, is_blockable, only_cached;
-    int32_t width, height; /* size of the picture in the requested form; 0 for bytes alone */
-    int may_be_cancelled;  /* a cancel was tried */
-    int is_silenced;       /* cancelled on the delivering thread; only that thread uses this */
+    int32_t width, height;    /* size of the picture in the requested form; 0 for bytes alone */
+    int may_be_cancelled;     /* a cancel was tried */
+    int is_silenced;          /* cancelled on the delivering thread; only that thread uses this */
     int begun, facts, previews, cached, freed;
     atomic_int completed;
     int64_t received;

@@ -25,8 +25,8 @@ static inline sdd_downloader_config quick_retries(config_groups *groups)
 }
 
 /* Opens a loader. If `downloader` is NULL, it has quick retries. */
-static inline loader_in_folder open_loader_of(sdd_loader_config config, const sdd_downloader_config *downloader,
-                                              sdd_cache_config cache)
+static inline loader_in_folder open_loader_of(
+    sdd_loader_config config, const sdd_downloader_config *downloader, sdd_cache_config cache)
 {
     loader_in_folder l;
     config_groups groups;
@@ -110,8 +110,8 @@ static inline void get_from(loader_in_folder *l, record *r, const char *url, uin
 }
 
 /* Submits a list to prefetch, and waits until all of it has been told. */
-static inline void prefetch_all(loader_in_folder *l, const char *const *urls, size_t count, sdd_prefetch_each_fn each,
-                                sdd_prefetch_completed_fn completed)
+static inline void prefetch_all(loader_in_folder *l, const char *const *urls, size_t count,
+                                sdd_prefetch_each_fn each, sdd_prefetch_completed_fn completed)
 {
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     list.urls = urls;
@@ -138,8 +138,8 @@ static inline sdd_decode_options inside(int32_t side)
 }
 
 /* Returns the key of a URL in the form that `decode` and `transforms` give. Valid until four more calls. */
-static inline const char *key_of(sdd_cache *cache, const char *url, const sdd_decode_options *decode,
-                                 const sdd_transform *transforms, size_t count)
+static inline const char *key_of(
+    sdd_cache *cache, const char *url, const sdd_decode_options *decode, const sdd_transform *transforms, size_t count)
 {
     static char made[4][2048];
     static unsigned turn;

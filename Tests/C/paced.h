@@ -80,8 +80,7 @@ static inline size_t begin_chunk(encoded *e, const char *type)
 static inline void put_bits(encoded *e, uint32_t bits, int count)
 {
     e->bits |= bits << e->bit_count;
-    for (e->bit_count += (uint32_t)count; e->bit_count >= 8; e->bit_count -= 8, e->bits >>= 8)
-        put_byte(e, (int)(e->bits & 0xff));
+    for (e->bit_count += (uint32_t)count; e->bit_count >= 8; e->bit_count -= 8, e->bits >>= 8) put_byte(e, (int)(e->bits & 0xff));
 }
 
 /* Appends `size` zero bytes in fixed codes (RFC 1951 section 3.2.6): one literal, then copies of the 258 bytes
@@ -200,8 +199,7 @@ static inline int send_paced(int connection, const encoded *e, int ms, int is_ga
 {
     enum { PIECES = 12 };
     char head[200];
-    int length = snprintf(head, sizeof head,
-                          "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: %zu\r\n\r\n", e->size);
+    int length = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: %zu\r\n\r\n", e->size);
     if (!send_all(connection, (uint8_t *)head, (size_t)length)) return 0;
     for (int piece = 0; piece < PIECES; piece++) {
         size_t from = e->size * (size_t)piece / PIECES, to = e->size * (size_t)(piece + 1) / PIECES;
@@ -250,8 +248,7 @@ static inline int serve(int connection)
 static inline void *connection_thread(void *context)
 {
     int connection = (int)(intptr_t)context;
-    while (serve(connection)) {
-    }
+    while (serve(connection)) {}
     close(connection);
     pthread_mutex_lock(&paced.lock);
     paced.connections--;
@@ -320,8 +317,7 @@ static inline const char *paced_url(const char *kind, int width, int height, int
     static __thread char made[16][160];
     static __thread unsigned turn;
     char *place = made[turn++ % 16];
-    snprintf(place, sizeof made[0], "http://127.0.0.1:%d/%s/%d/%d/%d/%zu/%d", paced.port, kind, width, height, ms, pad,
-             name);
+    snprintf(place, sizeof made[0], "http://127.0.0.1:%d/%s/%d/%d/%d/%zu/%d", paced.port, kind, width, height, ms, pad, name);
     return place;
 }
 

@@ -96,10 +96,8 @@ static inline uint8_t *moving_png(int width, int height, int frames, size_t *siz
     control[17] = control[19] = 10; /* 10/10 s */
     for (int i = 0; i < frames; i++) {
         place = put_chunk(place, "fcTL", number++, control, sizeof control);
-        if (i == 0)
-            place = put_chunk(place, "IDAT", -1, data, length);
-        else
-            place = put_chunk(place, "fdAT", number++, data, length);
+        if (i == 0) place = put_chunk(place, "IDAT", -1, data, length);
+        else place = put_chunk(place, "fdAT", number++, data, length);
     }
     place = put_chunk(place, "IEND", -1, NULL, 0);
     *size = (size_t)(place - made);

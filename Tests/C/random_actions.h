@@ -31,7 +31,8 @@ static void do_download(void)
     uint64_t options = one_in(2) ? SDD_OPTION_BYTES_ONLY : random_option();
     if (options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0; /* the body stays compressed */
     note_callbacks(c, 8, completed != NULL, 0);
-    submitted(c, CALL(sdd_download, downloader, address, options, one_in(2) ? on_progress : NULL, completed, c));
+    submitted(c, CALL(sdd_download, downloader, address, options,
+                      one_in(2) ? on_progress : NULL, completed, c));
 }
 
 static void do_load_request(void)
@@ -177,19 +178,13 @@ static void look_at_event(const sdd_event *e)
 {
     call *c = e->user_data;
     switch (e->kind) {
-    case SDD_EVENT_COMPLETED:
-        if (c) check_end(c, e->result);
-        break;
-    case SDD_EVENT_PREFETCH_COMPLETED:
-        if (c) end_call(c, e->prefetch->status);
-        break;
+    case SDD_EVENT_COMPLETED: if (c) check_end(c, e->result); break;
+    case SDD_EVENT_PREFETCH_COMPLETED: if (c) end_call(c, e->prefetch->status); break;
     case SDD_EVENT_PROGRESS:
     case SDD_EVENT_FACTS:
     case SDD_EVENT_PREVIEW:
     case SDD_EVENT_CACHED:
-    case SDD_EVENT_PREFETCHED:
-        if (c) hear(c);
-        break;
+    case SDD_EVENT_PREFETCHED: if (c) hear(c); break;
     default: CHECK(e->kind >= SDD_EVENT_START && e->kind <= SDD_EVENT_LOG);
     }
     if (e->result) look_at_result(e->result);
@@ -205,15 +200,11 @@ static void take_events(site *s)
     if (s->way == BY_DRAIN && pthread_mutex_trylock(&s->taking) != 0) return;
     depth++; /* callbacks run here */
     if (s->way != BY_DRAIN || one_in(20)) {
-        if (one_in(2))
-            status = CALL(sdd_downloader_dispatch, s->downloader, chance(20), &count);
-        else
-            status = CALL(sdd_downloader_wait, s->downloader, NULL, chance(5), short_wait(), NULL);
+        if (one_in(2)) status = CALL(sdd_downloader_dispatch, s->downloader, chance(20), &count);
+        else status = CALL(sdd_downloader_wait, s->downloader, NULL, chance(5), short_wait(), NULL);
     } else {
-        if (one_in(2))
-            status = CALL(sdd_downloader_drain, s->downloader, events, chance(5), &count);
-        else
-            status = CALL(sdd_downloader_wait, s->downloader, events, chance(5), short_wait(), &count);
+        if (one_in(2)) status = CALL(sdd_downloader_drain, s->downloader, events, chance(5), &count);
+        else status = CALL(sdd_downloader_wait, s->downloader, events, chance(5), short_wait(), &count);
         for (size_t i = 0; status == SDD_OK && i < count; i++) look_at_event(&events[i]);
     }
     depth--;
@@ -275,9 +266,7 @@ static void set_a_default(sdd_downloader *downloader, site *s)
     size_t length;
     switch (chance(5)) {
     case 0: CALL(sdd_set_header, downloader, mostly_text("X-Own"), mostly_text("1")); break;
-    case 1:
-        CALL(sdd_get_header, downloader, mostly_text("X-Own"), one_in(4) ? NULL : value, chance(50), &length);
-        break;
+    case 1: CALL(sdd_get_header, downloader, mostly_text("X-Own"), one_in(4) ? NULL : value, chance(50), &length); break;
     case 2: CALL(sdd_downloader_set_credential, downloader, one_in(2) ? NULL : &credential); break;
     case 3:
         if (!one_in(3)) {
@@ -299,25 +288,17 @@ static void set_a_default(sdd_downloader *downloader, site *s)
 static void change_state(sdd_downloader *downloader)
 {
     switch (chance(9)) {
-    case 0:
-        if (one_in(3)) CALL(sdd_downloader_suspend, downloader);
-        break;
+    case 0: if (one_in(3)) CALL(sdd_downloader_suspend, downloader); break;
     case 1:
     case 2: CALL(sdd_downloader_resume, downloader); break;
     case 3: CALL(sdd_downloader_is_suspended, downloader); break;
-    case 4:
-        if (one_in(3)) CALL(sdd_downloader_enter_background, downloader, number64());
-        break;
+    case 4: if (one_in(3)) CALL(sdd_downloader_enter_background, downloader, number64()); break;
     case 5:
     case 6: CALL(sdd_downloader_enter_foreground, downloader); break;
-    case 7:
-        if (one_in(30)) CALL(sdd_downloader_cancel_all, downloader);
-        break;
+    case 7: if (one_in(30)) CALL(sdd_downloader_cancel_all, downloader); break;
     default:
-        if (downloader && one_in(200))
-            CALL(sdd_downloader_close, downloader, number32());
-        else if (one_in(20))
-            CALL(sdd_downloader_close, NULL, 0);
+        if (downloader && one_in(200)) CALL(sdd_downloader_close, downloader, number32());
+        else if (one_in(20)) CALL(sdd_downloader_close, NULL, 0);
     }
 }
 
@@ -339,8 +320,7 @@ static void set_a_listener(sdd_downloader *downloader)
     atomic_int *count = owe();
     sdd_observer_fn observer = one_in(3) ? NULL : on_notice;
     sdd_status status = one_in(2) ? CALL(sdd_downloader_set_observer, downloader, observer, count, owed_free)
-                                  : CALL(sdd_downloader_set_log, downloader, mostly32((int32_t)chance(5)), observer,
-                                         count, owed_free);
+                                  : CALL(sdd_downloader_set_log, downloader, mostly32((int32_t)chance(5)), observer, count, owed_free);
     if (status != SDD_OK || observer == NULL) owe_nothing(count);
 }
 
@@ -387,16 +367,12 @@ static void do_to_a_loader(void)
     sdd_loader *loader = any_loader(&s);
     switch (chance(7)) {
     case 0: CALL(sdd_loader_running_count, loader); break;
-    case 1:
-        if (one_in(20)) CALL(sdd_loader_cancel_all, loader);
-        break;
+    case 1: if (one_in(20)) CALL(sdd_loader_cancel_all, loader); break;
     case 2: CALL(sdd_loader_remove_failed_url, loader, any_url()); break;
     case 3: CALL(sdd_loader_remove_all_failed_urls, loader); break;
     case 4: CALL(sdd_loader_is_blocked, loader, any_url()); break;
     case 5: CALL(sdd_loader_set_max_concurrent_prefetches, loader, mostly32((int32_t)chance(5))); break;
-    default:
-        if (one_in(10)) CALL(sdd_loader_destroy, forged());
-        break;
+    default: if (one_in(10)) CALL(sdd_loader_destroy, forged()); break;
     }
 }
 

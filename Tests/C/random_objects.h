@@ -10,19 +10,15 @@
 /* -------------------------------------------------------------------------------------- fixed inputs */
 
 /* Pictures and bodies that are not pictures, read once. */
-static struct {
-    uint8_t *bytes;
-    size_t size;
-} inputs[12];
+static struct { uint8_t *bytes; size_t size; } inputs[12];
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 static void read_inputs(void)
 {
     static const char *const names[INPUTS] = {
-        "png/rgb8.png",          "png/rgba16-interlaced.png",  "jpeg/progressive-420.jpg",
-        "jpeg/cmyk-adobe.jpg",   "frames/every-operation.png", "metadata/kinds.png",
-        "metadata/kinds.jpg",    "jpeg/exif-orientation.jpg",  "png/rgb8.pam",
-        "colour/display-p3.jpg", "colour/gama-chrm.png",       "metadata/gain-map.jpg",
+        "png/rgb8.png", "png/rgba16-interlaced.png", "jpeg/progressive-420.jpg", "jpeg/cmyk-adobe.jpg",
+        "frames/every-operation.png", "metadata/kinds.png", "metadata/kinds.jpg", "jpeg/exif-orientation.jpg",
+        "png/rgb8.pam", "colour/display-p3.jpg", "colour/gama-chrm.png", "metadata/gain-map.jpg",
     };
     for (int i = 0; i < INPUTS; i++) inputs[i].bytes = fixture(names[i], &inputs[i].size);
 }
@@ -144,10 +140,8 @@ static void make_of_image(sdd_image *image)
         if (one_in(6)) encode.max_bytes = number64();
         encode.progressive = mostly32(0), encode.chroma = mostly32((int32_t)chance(3));
         if (one_in(20)) encode.struct_size = chance(sizeof encode);
-        if (one_in(4))
-            encode_later(image, &encode);
-        else if (CALL(sdd_image_encode, image, one_in(3) ? NULL : &encode, &bytes) == SDD_OK)
-            CHECK(bytes != NULL);
+        if (one_in(4)) encode_later(image, &encode);
+        else if (CALL(sdd_image_encode, image, one_in(3) ? NULL : &encode, &bytes) == SDD_OK) CHECK(bytes != NULL);
         keep_sdd_bytes(bytes);
     }
 }
@@ -155,10 +149,8 @@ static void make_of_image(sdd_image *image)
 static void do_to_an_image(void)
 {
     sdd_image *image = take_sdd_image();
-    if (one_in(2))
-        look_at_image(image);
-    else
-        make_of_image(image);
+    if (one_in(2)) look_at_image(image);
+    else make_of_image(image);
     CALL(sdd_image_release, image);
 }
 
@@ -303,9 +295,7 @@ static void do_to_a_cache(void)
     size_t length;
     int64_t merged;
     switch (chance(12)) {
-    case 0:
-        if (one_in(10)) CALL(sdd_cache_clear_wait, cache, mostly32((int32_t)chance(4)));
-        break;
+    case 0: if (one_in(10)) CALL(sdd_cache_clear_wait, cache, mostly32((int32_t)chance(4))); break;
     case 1: CALL(sdd_cache_flush_wait, cache, short_wait()); break;
     case 2:
         CALL(sdd_cache_key, cache, any_url(), one_in(2) ? &decode : NULL, &transform, chance(2),
@@ -316,13 +306,9 @@ static void do_to_a_cache(void)
     case 5: CALL(sdd_cache_trim_disk_wait, cache); break;
     case 6: CALL(sdd_cache_set_memory_limits, cache, number64(), number64()); break;
     case 7: CALL(sdd_cache_set_disk_limits, cache, number64(), number64()); break;
-    case 8:
-        if (one_in(10)) CALL(sdd_cache_destroy, forged());
-        break;
+    case 8: if (one_in(10)) CALL(sdd_cache_destroy, forged()); break;
     case 9: CALL(sdd_cache_merge_wait, cache, one_in(2) ? "/proc/self/none" : "", one_in(4) ? NULL : &merged); break;
-    case 10:
-        CALL(sdd_cache_list_wait, cache, mostly32((int32_t)chance(2)), one_in(20) ? NULL : answer_entry, NULL);
-        break;
+    case 10: CALL(sdd_cache_list_wait, cache, mostly32((int32_t)chance(2)), one_in(20) ? NULL : answer_entry, NULL); break;
     default:
         p.s.struct_size = random_size(sizeof p.s, p.room);
         CALL(sdd_cache_get_statistics_wait, cache, one_in(40) ? NULL : &p.s);
@@ -342,9 +328,7 @@ static void do_to_a_batch(void)
     size_t count = 0;
     switch (chance(8)) {
     case 0: CALL(sdd_batch_release_slot, batch, one_in(4) ? number64() : (int64_t)chance(6)); break;
-    case 1:
-        if (one_in(6)) CALL(sdd_batch_cancel, batch);
-        break;
+    case 1: if (one_in(6)) CALL(sdd_batch_cancel, batch); break;
     case 2: CALL(sdd_batch_event_fd, batch); break;
     case 3: CALL(sdd_batch_get_statistics, batch, one_in(40) ? NULL : &statistics); break;
     case 4: CALL(sdd_batch_get_status, batch, one_in(6) ? SIZE_MAX : chance(4), &status); break;

@@ -37,12 +37,8 @@ static void act_inside(call *c, sdd_token token, uint32_t rarity)
         atomic_store(&c->cancelled_inside, 1);
         atomic_fetch_add(&c->was_cancelled, 1);
         break;
-    case 1:
-        if (one_in(40) && c->site != &shared_site) IN_CALLBACK(end_inside(c->site));
-        break;
-    case 2:
-        if (one_in(20)) IN_CALLBACK(end_a_loader());
-        break;
+    case 1: if (one_in(40) && c->site != &shared_site) IN_CALLBACK(end_inside(c->site)); break;
+    case 2: if (one_in(20)) IN_CALLBACK(end_a_loader()); break;
     case 3:
     case 4: IN_CALLBACK(call_something(c->site)); break;
     default: IN_CALLBACK(take_events(c->site)); break;
@@ -254,10 +250,8 @@ static sdd_transform random_transform(void)
 static sdd_credential random_credential(void)
 {
     sdd_credential c = SDD_CREDENTIAL_INIT;
-    if (one_in(2))
-        c.username = mostly_text("user"), c.password = mostly_text("word");
-    else
-        c.bearer_token = mostly_text("token");
+    if (one_in(2)) c.username = mostly_text("user"), c.password = mostly_text("word");
+    else c.bearer_token = mostly_text("token");
     if (one_in(8)) c.schemes = random_bits() & 31;
     if (one_in(20)) c.client_certificate = text(), c.client_key = text(), c.client_key_password = text();
     return c;
@@ -349,8 +343,7 @@ static void make_request(made_request *m, call *c)
     size_t size = r->struct_size = random_size(sizeof *r, m->p.room);
     if (size < sizeof *r) c->target[0] = 0; /* fields that the library does not see change the request */
     int sees_data = SEES(size, sdd_download_request, user_data);
-    note_callbacks(c, size, r->completed && sees_data,
-                   r->user_data_free && SEES(size, sdd_download_request, user_data_free));
+    note_callbacks(c, size, r->completed && sees_data, r->user_data_free && SEES(size, sdd_download_request, user_data_free));
 }
 
 /* A load with everything it points to. */

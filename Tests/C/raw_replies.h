@@ -17,8 +17,8 @@ struct row {
     const char *says; /* part of the message, for a failure */
     const char *body; /* for a success */
     size_t body_size;
-    int closes;         /* the server closes the connection after the reply */
-    int32_t status;     /* HTTP status of the result; 0: not checked */
+    int closes;       /* the server closes the connection after the reply */
+    int32_t status;   /* HTTP status of the result; 0: not checked */
     const char *method; /* NULL for GET */
     /* What another version of libcurl leads to; NULL or 0: the same. */
     const char *or_says, *or_body;
@@ -33,22 +33,10 @@ struct row {
 #define CHUNKED OK11 "Transfer-Encoding: chunked\r\n\r\n"
 
 /* A success with that body, and the most common failures. */
-#define GOOD(text, what, ...) \
-    { \
-        text, R(what), SDD_OK, __VA_ARGS__ \
-    }
-#define BAD(text, what, words, ...) \
-    { \
-        text, R(what), SDD_ERROR_PROTOCOL, 0, words, __VA_ARGS__ \
-    }
-#define CUT(text, what, ...) \
-    { \
-        text, R(what), SDD_ERROR_TRUNCATED_BODY, 0, "end", CLOSES, __VA_ARGS__ \
-    }
-#define LOST(text, what, words, ...) \
-    { \
-        text, R(what), SDD_ERROR_CONNECTION_LOST, 0, words, CLOSES, __VA_ARGS__ \
-    }
+#define GOOD(text, what, ...) { text, R(what), SDD_OK, __VA_ARGS__ }
+#define BAD(text, what, words, ...) { text, R(what), SDD_ERROR_PROTOCOL, 0, words, __VA_ARGS__ }
+#define CUT(text, what, ...) { text, R(what), SDD_ERROR_TRUNCATED_BODY, 0, "end", CLOSES, __VA_ARGS__ }
+#define LOST(text, what, words, ...) { text, R(what), SDD_ERROR_CONNECTION_LOST, 0, words, CLOSES, __VA_ARGS__ }
 
 #define NOT_HTTP "is not HTTP"
 #define PACKED(coding, data) OK11 "Content-Encoding: " coding "\r\nContent-Length: " data##_LENGTH "\r\n\r\n" data
@@ -181,8 +169,8 @@ static const struct row rows[] = {
     GOOD("a trailer", CHUNKED "2\r\nok\r\n0\r\nX: y\r\nZ: z\r\n\r\n", BODY("ok")),
     GOOD("a folded trailer", CHUNKED "2\r\nok\r\n0\r\nX: y\r\n z\r\n\r\n", BODY("ok"), .or_error = SDD_ERROR_PROTOCOL),
     GOOD("a length in the trailer", CHUNKED "2\r\nok\r\n0\r\nContent-Length: 9x\r\n\r\n", BODY("ok")),
-    GOOD("chunks in spite of a length",
-         OK11 "Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", BODY("ok")),
+    GOOD("chunks in spite of a length", OK11 "Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+         BODY("ok")),
     GOOD("chunks in capitals", OK11 "Transfer-Encoding: CHUNKED\r\n\r\n2\r\nok\r\n0\r\n\r\n", BODY("ok")),
     GOOD("identity", OK11 "Transfer-Encoding: identity\r\nContent-Length: 1\r\n\r\nok", BODY("ok"), CLOSES,
          .or_body = "o"),
@@ -212,10 +200,8 @@ static const struct row rows[] = {
     GOOD("x-gzip", PACKED("x-gzip", GZIP), BODY(PLAIN)),
     GOOD("gzip in capitals", PACKED("GZIP", GZIP), BODY(PLAIN)),
     GOOD("gzip behind identity", PACKED("identity, gzip", GZIP), BODY(PLAIN)),
-    GOOD("gzip in a chunk",
-         OK11 "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
-              "1e\r\n" GZIP "\r\n0\r\n\r\n",
-         BODY(PLAIN)),
+    GOOD("gzip in a chunk", OK11 "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "1e\r\n" GZIP "\r\n0\r\n\r\n", BODY(PLAIN)),
     GOOD("gzip that ends by closing", OK11 "Content-Encoding: gzip\r\n\r\n" GZIP, BODY(PLAIN), CLOSES),
     GOOD("deflate", PACKED("deflate", ZLIB), BODY(PLAIN)),
     GOOD("deflate without zlib's wrapping", PACKED("deflate", DEFLATE), BODY(PLAIN)),
@@ -232,10 +218,8 @@ static const struct row rows[] = {
     GOOD("a coding that nobody knows", OK11 "Content-Encoding: x-what\r\n" TWO, BODY("ok")),
     GOOD("a coding that nobody knows, to be kept",
          OK11 "Cache-Control: max-age=1000\r\nContent-Encoding: x-what\r\n" TWO, BODY("ok")),
-    GOOD("one that nobody knows, in chunks",
-         OK11 "Content-Encoding: UTF-8\r\nTransfer-Encoding: chunked\r\n\r\n"
-              "2\r\nok\r\n0\r\n\r\n",
-         BODY("ok")),
+    GOOD("one that nobody knows, in chunks", OK11 "Content-Encoding: UTF-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "2\r\nok\r\n0\r\n\r\n", BODY("ok")),
     GOOD("one that nobody knows over gzip", PACKED("gzip, x-what", GZIP), BODY(GZIP)),
     GOOD("compress", OK11 "Content-Encoding: compress\r\n" TWO, BODY("ok")),
     GOOD("binary", OK11 "Content-Encoding: binary\r\n" TWO, BODY("ok")),
@@ -252,13 +236,9 @@ static const struct row rows[] = {
     CUT("zstd cut by half", PACKED("zstd", ZSTD_HALF)),
     CUT("deflate cut by closing", OK11 "Content-Encoding: deflate\r\n\r\n" ZLIB_HALF),
     CUT("br cut by closing", OK11 "Content-Encoding: br\r\n\r\n" BROTLI_HALF),
-#define ENCODING(text, what, words, ...) \
-    { \
-        text, R(what), SDD_ERROR_CONTENT_ENCODING, 0, words, __VA_ARGS__ \
-    }
+#define ENCODING(text, what, words, ...) { text, R(what), SDD_ERROR_CONTENT_ENCODING, 0, words, __VA_ARGS__ }
     ENCODING("gzip of two members", OK11 "Content-Encoding: gzip\r\n\r\n" GZIP GZIP, "behind the end", CLOSES),
-    ENCODING("gzip with bytes behind it", OK11 "Content-Encoding: gzip\r\n\r\n" GZIP "and more", "behind the end",
-             CLOSES),
+    ENCODING("gzip with bytes behind it", OK11 "Content-Encoding: gzip\r\n\r\n" GZIP "and more", "behind the end", CLOSES),
     ENCODING("deflate with bytes behind it", OK11 "Content-Encoding: deflate\r\n\r\n" ZLIB "more", "behind the end",
              CLOSES),
     ENCODING("br with bytes behind it", OK11 "Content-Encoding: br\r\n\r\n" BROTLI "more", "behind the end", CLOSES),
@@ -266,8 +246,7 @@ static const struct row rows[] = {
     ENCODING("gzip that is none", OK11 "Content-Encoding: gzip\r\n" TWO, UNPACKS),
     ENCODING("deflate that is none", OK11 "Content-Encoding: deflate\r\nContent-Length: 4\r\n\r\n\xff\xff\xff\xff",
              UNPACKS),
-    ENCODING("br that is none", OK11 "Content-Encoding: br\r\nContent-Length: 6\r\n\r\n\xff\xff\xff\xff\xff\xff",
-             UNPACKS),
+    ENCODING("br that is none", OK11 "Content-Encoding: br\r\nContent-Length: 6\r\n\r\n\xff\xff\xff\xff\xff\xff", UNPACKS),
     ENCODING("zstd that is none", OK11 "Content-Encoding: zstd\r\nContent-Length: 8\r\n\r\nwhatever", UNPACKS),
     ENCODING("gzip twice", PACKED("gzip, gzip", GZIP), "more than once"),
     ENCODING("gzip and br", PACKED("br, gzip", GZIP), "more than once"),
@@ -278,8 +257,7 @@ static const struct row rows[] = {
          BODY("ok")),
     GOOD("100 with a length", "HTTP/1.1 100 X\r\nContent-Length: 2x2\r\n\r\n" OK11 TWO, BODY("ok")),
     BAD("100 with a CR", "HTTP/1.1 100 X\r\nX: a\rb\r\n\r\n" OK11 TWO, "carriage return", .or_says = NOT_HTTP),
-    BAD("a fold before any field behind 103", "HTTP/1.1 103 X\r\nX: y\r\n\r\n" OK11 " Date: x\r\n" TWO,
-        "continued line"),
+    BAD("a fold before any field behind 103", "HTTP/1.1 103 X\r\nX: y\r\n\r\n" OK11 " Date: x\r\n" TWO, "continued line"),
     BAD("101 unasked", "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nok", "another protocol"),
     LOST("100 and nothing", "HTTP/1.1 100 Continue\r\n\r\n", "without an answer"),
 
@@ -287,23 +265,22 @@ static const struct row rows[] = {
     GOOD("a redirect", "HTTP/1.1 302 X\r\nLocation: /good\r\nContent-Length: 0\r\n\r\n", BODY("good")),
     GOOD("a redirect to the same place twice",
          "HTTP/1.1 302 X\r\nLocation: /good\r\nLocation: /good\r\nContent-Length: 0\r\n\r\n", BODY("good")),
-    GOOD("a redirect whose body is cut", "HTTP/1.1 301 X\r\nLocation: /good\r\nContent-Length: 9\r\n\r\nok",
-         BODY("good"), CLOSES),
+    GOOD("a redirect whose body is cut", "HTTP/1.1 301 X\r\nLocation: /good\r\nContent-Length: 9\r\n\r\nok", BODY("good"),
+         CLOSES),
     GOOD("a redirect that ends by closing", "HTTP/1.1 307 X\r\nLocation: /good\r\n\r\nok", BODY("good"), CLOSES),
     GOOD("a success with a location", "HTTP/1.1 201 X\r\nLocation: /good\r\n" TWO, BODY("ok")),
     GOOD("a success with one location twice", OK11 "Location: /good\r\nLocation: /good\r\n" TWO, BODY("ok")),
     BAD("a success with two locations", OK11 "Location: /good\r\nLocation: /to/1\r\n" TWO, "more than one Location",
         .or_says = NOT_HTTP),
-    { "a redirect to two places",
-      R("HTTP/1.1 302 X\r\nLocation: /good\r\nLocation: /to/1\r\nContent-Length: 0\r\n\r\n"),
+    { "a redirect to two places", R("HTTP/1.1 302 X\r\nLocation: /good\r\nLocation: /to/1\r\nContent-Length: 0\r\n\r\n"),
       SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_MALFORMED, "more than one place",
       .or_error = SDD_ERROR_PROTOCOL },
     { "a redirect to a file", R("HTTP/1.1 302 X\r\nLocation: file:///x\r\nContent-Length: 0\r\n\r\n"),
       SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME },
     { "a redirect to no URL", R("HTTP/1.1 302 X\r\nLocation: http://[::1/\r\nContent-Length: 0\r\n\r\n"),
       SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_MALFORMED },
-    { "a redirect to nowhere", R("HTTP/1.1 302 X\r\nContent-Length: 0\r\n\r\n"), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE,
-      .status = 302 },
+    { "a redirect to nowhere", R("HTTP/1.1 302 X\r\nContent-Length: 0\r\n\r\n"),
+      SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, .status = 302 },
     { "a redirect to an empty place", R("HTTP/1.1 302 X\r\nLocation:\r\nContent-Length: 0\r\n\r\n"),
       SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, .status = 302 },
     BAD("a redirect with a CR", "HTTP/1.1 302 X\r\nLocation: /go\rod\r\nContent-Length: 0\r\n\r\n", "carriage return",

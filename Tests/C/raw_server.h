@@ -47,8 +47,7 @@ static inline void raw_close(raw_connection *c)
 {
     shutdown(c->descriptor, SHUT_WR);
     /* If bytes stayed unread, close() would reset the connection and drop the end of the reply. */
-    while (recv(c->descriptor, c->text, sizeof c->text, MSG_DONTWAIT) > 0) {
-    }
+    while (recv(c->descriptor, c->text, sizeof c->text, MSG_DONTWAIT) > 0) {}
     close(c->descriptor);
     c->descriptor = -1;
 }
@@ -91,8 +90,8 @@ static inline void raw_answer(raw_connection *c)
         raw_write(c, reply.bytes, reply.size);
         if (reply.closes) raw_close(c);
     } else if (strncmp(path, "/to/", 4) == 0) {
-        int length = snprintf(text, sizeof text, "HTTP/1.1 302 Found\r\nLocation: /raw/%d\r\nContent-Length: 0\r\n\r\n",
-                              atoi(path + 4));
+        int length = snprintf(text, sizeof text,
+            "HTTP/1.1 302 Found\r\nLocation: /raw/%d\r\nContent-Length: 0\r\n\r\n", atoi(path + 4));
         raw_write(c, text, (size_t)length);
     } else if (strncmp(path, "/among/", 7) == 0) {
         raw_answer_among(c, atoi(path + 7));

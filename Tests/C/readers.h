@@ -101,25 +101,17 @@ typedef struct reader {
     read_fn read;
 } reader;
 
-#define READ_BY(type, function) \
-    { \
-        &row_of_##type, function \
-    }
+#define READ_BY(type, function) { &row_of_##type, function }
 #define READ(type) READ_BY(type, read_##type)
 
 static const reader readers[] = {
-    READ(sdd_downloader_config),   READ(sdd_callback_options),
-    READ(sdd_network_options),     READ(sdd_limits),
-    READ(sdd_retry_options),       READ(sdd_credential),
-    READ(sdd_modifiers),           READ(sdd_cookie),
-    READ(sdd_transport),           READ(sdd_decode_options),
-    READ(sdd_pixel_allocator),     READ(sdd_encode_options),
-    READ(sdd_transform),           READ(sdd_coder),
-    READ(sdd_animation_frame),     READ_BY(sdd_coder, read_coder_of_downloader),
-    READ(sdd_cache_config),        READ(sdd_memory_store),
-    READ(sdd_entry_store),         READ(sdd_cache_item),
-    READ(sdd_cache_query_options), READ(sdd_loader_config),
-    READ(sdd_batch_config),        READ(sdd_tensor),
+    READ(sdd_downloader_config), READ(sdd_callback_options), READ(sdd_network_options), READ(sdd_limits),
+    READ(sdd_retry_options), READ(sdd_credential), READ(sdd_modifiers), READ(sdd_cookie), READ(sdd_transport),
+    READ(sdd_decode_options), READ(sdd_pixel_allocator), READ(sdd_encode_options), READ(sdd_transform), READ(sdd_coder),
+    READ(sdd_animation_frame),
+    READ_BY(sdd_coder, read_coder_of_downloader), READ(sdd_cache_config), READ(sdd_memory_store), READ(sdd_entry_store),
+    READ(sdd_cache_item),
+    READ(sdd_cache_query_options), READ(sdd_loader_config), READ(sdd_batch_config), READ(sdd_tensor),
 };
 
 #endif

@@ -35,13 +35,10 @@ typedef struct record {
 static int tries_again;
 
 #define OWNED_RECORD OWNED(record_clear) record
-#define RECORD_INIT \
-    { \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
-    }
+#define RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
 
-static inline void record_progress(sdd_token token, int64_t received, int64_t expected, const char *url,
-                                   void *user_data)
+static inline void record_progress(
+    sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
     record *r = user_data;
     pthread_mutex_lock(&r->lock);
@@ -156,7 +153,8 @@ static inline void check_result(const sdd_result *result)
         /* A result from memory may have no bytes, or bytes from elsewhere. A load has none for a picture that was
            scaled or transformed. */
         int is_made = result->image && sdd_image_bytes(result->image) == NULL && result->bytes == NULL;
-        if (result->origin == SDD_ORIGIN_NETWORK && !is_made) CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
+        if (result->origin == SDD_ORIGIN_NETWORK && !is_made)
+            CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
         CHECK((sdd_bytes_data(result->bytes) == NULL) == (sdd_bytes_size(result->bytes) == 0));
         /* A transformed picture has no bytes of its own. */
         if (result->origin != SDD_ORIGIN_MEMORY && result->image && result->bytes && !pictures_are_transformed) {
@@ -274,8 +272,7 @@ static inline void record_wait_received(record *r, int64_t received)
 {
     pthread_mutex_lock(&r->lock);
     while (r->last_received < received && r->freed_count == 0) pthread_cond_wait(&r->changed, &r->lock);
-    if (r->last_received < received)
-        FAIL("%s ended before %lld bytes came: %s", r->url, (long long)received, r->message);
+    if (r->last_received < received) FAIL("%s ended before %lld bytes came: %s", r->url, (long long)received, r->message);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -330,8 +327,8 @@ static inline void fetch(sdd_downloader *downloader, record *r, const char *url,
 #define CHECK_ENDED(r, code, number) \
     do { \
         if ((r)->error != (code) || (r)->detail != (number)) \
-            FAIL("%s: %s %d \"%s\", not %s %d", (r)->url, sdd_status_name((r)->error), (int)(r)->detail, (r)->message, \
-                 sdd_status_name(code), (int)(number)); \
+            FAIL("%s: %s %d \"%s\", not %s %d", (r)->url, sdd_status_name((r)->error), (int)(r)->detail, \
+                 (r)->message, sdd_status_name(code), (int)(number)); \
     } while (0)
 
 /* The groups of a downloader's configuration, for a test to change. */

@@ -95,13 +95,8 @@ static sdd_status query_with(const void *given)
 }
 
 static const reader more_readers[] = {
-    READ(sdd_download_request),
-    READ(sdd_load_request),
-    READ(sdd_prefetch_list),
-    READ(sdd_transfer_options),
-    READ_BY(sdd_decode_options, decode_with),
-    READ_BY(sdd_transform, transform_with),
-    READ_BY(sdd_cache_item, put_with),
+    READ(sdd_download_request), READ(sdd_load_request), READ(sdd_prefetch_list), READ(sdd_transfer_options),
+    READ_BY(sdd_decode_options, decode_with), READ_BY(sdd_transform, transform_with), READ_BY(sdd_cache_item, put_with),
     READ_BY(sdd_cache_query_options, query_with),
 };
 enum { READERS = sizeof readers / sizeof *readers, MORE_READERS = sizeof more_readers / sizeof *more_readers };
@@ -156,10 +151,7 @@ static void refuses(const struct_row *row, const char *field, sdd_status expecte
 }
 
 /* The kind of transform that reads a field; all other fields are read by SDD_TRANSFORM_RESIZE. */
-static const struct {
-    const char *field;
-    sdd_transform_kind kind;
-} kinds[] = {
+static const struct { const char *field; sdd_transform_kind kind; } kinds[] = {
     { "flip", SDD_TRANSFORM_FLIP },
     { "degrees", SDD_TRANSFORM_ROTATE },
     { "keep_size", SDD_TRANSFORM_ROTATE },
@@ -201,24 +193,14 @@ static void make_base(const struct_row *row, const char *field, void *given)
 }
 
 /* Details of requests that end because of a field; the others end with SDD_DETAIL_OPERATION_BAD_NUMBER. */
-static const struct {
-    const char *field;
-    sdd_detail detail;
-} details[] = {
-    { "options", SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS },
-    { "method", SDD_DETAIL_OPERATION_BAD_METHOD },
-    { "body", SDD_DETAIL_OPERATION_BAD_BODY },
-    { "body_size", SDD_DETAIL_OPERATION_BAD_BODY },
-    { "range", SDD_DETAIL_OPERATION_BAD_RANGE },
-    { "referrer", SDD_DETAIL_OPERATION_BAD_HEADER },
-    { "headers", SDD_DETAIL_OPERATION_BAD_HEADER },
-    { "header_count", SDD_DETAIL_OPERATION_BAD_HEADER },
-    { "accepted_status_codes", SDD_DETAIL_OPERATION_BAD_ACCEPT },
-    { "integrity", SDD_DETAIL_OPERATION_BAD_INTEGRITY },
-    { "accepted_content_types", SDD_DETAIL_OPERATION_BAD_ACCEPT },
-    { "ca_file", SDD_DETAIL_OPERATION_BAD_CREDENTIAL },
-    { "expected_bytes", SDD_DETAIL_OPERATION_BAD_INTEGRITY },
-    { "sink", SDD_DETAIL_OPERATION_BAD_SINK },
+static const struct { const char *field; sdd_detail detail; } details[] = {
+    { "options", SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS },     { "method", SDD_DETAIL_OPERATION_BAD_METHOD },
+    { "body", SDD_DETAIL_OPERATION_BAD_BODY },               { "body_size", SDD_DETAIL_OPERATION_BAD_BODY },
+    { "range", SDD_DETAIL_OPERATION_BAD_RANGE },             { "referrer", SDD_DETAIL_OPERATION_BAD_HEADER },
+    { "headers", SDD_DETAIL_OPERATION_BAD_HEADER },          { "header_count", SDD_DETAIL_OPERATION_BAD_HEADER },
+    { "accepted_status_codes", SDD_DETAIL_OPERATION_BAD_ACCEPT }, { "integrity", SDD_DETAIL_OPERATION_BAD_INTEGRITY },
+    { "accepted_content_types", SDD_DETAIL_OPERATION_BAD_ACCEPT }, { "ca_file", SDD_DETAIL_OPERATION_BAD_CREDENTIAL },
+    { "expected_bytes", SDD_DETAIL_OPERATION_BAD_INTEGRITY }, { "sink", SDD_DETAIL_OPERATION_BAD_SINK },
     { "sink_fd", SDD_DETAIL_OPERATION_BAD_SINK },
 };
 
@@ -291,51 +273,35 @@ static const char *const by_hand[] = { "sdd_download_request.sink_fd", "sdd_batc
 
 /* Numbers that have no upper limit. */
 static const char *const unlimited[] = {
-    "sdd_animation_frame.duration_us",
-    "sdd_limits.max_scans",
-    "sdd_cookie.expires_ms",
-    "sdd_decode_options.target_width",
+    "sdd_animation_frame.duration_us", "sdd_limits.max_scans", "sdd_cookie.expires_ms", "sdd_decode_options.target_width",
     "sdd_decode_options.target_height",
-    "sdd_decode_options.scale_down_limit_bytes",
-    "sdd_encode_options.max_width",
-    "sdd_encode_options.max_height",
-    "sdd_encode_options.max_bytes",
-    "sdd_transform.width",
-    "sdd_transform.height",
-    "sdd_transform.radius",
+    "sdd_decode_options.scale_down_limit_bytes", "sdd_encode_options.max_width", "sdd_encode_options.max_height",
+    "sdd_encode_options.max_bytes", "sdd_transform.width", "sdd_transform.height", "sdd_transform.radius",
     "sdd_transform.border",
-    "sdd_cache_config.max_memory_count",
-    "sdd_tensor.width",
-    "sdd_tensor.height",
-    "sdd_download_request.expected_bytes",
+    "sdd_cache_config.max_memory_count", "sdd_tensor.width", "sdd_tensor.height", "sdd_download_request.expected_bytes",
     "sdd_load_request.expected_bytes",
 };
 
 /* Texts that may be empty, and keys, in which any character may be. */
 static const char *const maybe_empty[] = {
-    "sdd_credential.username",
-    "sdd_credential.password",
-    "sdd_cookie.value",
-    "sdd_transfer_options.referrer",
+    "sdd_credential.username", "sdd_credential.password", "sdd_cookie.value", "sdd_transfer_options.referrer",
 };
 static const char *const any_text[] = {
-    "sdd_cache_item.key",
-    "sdd_cache_query_options.key",
-    "sdd_load_request.cache_key",
+    "sdd_cache_item.key", "sdd_cache_query_options.key", "sdd_load_request.cache_key",
 };
 
 /* Fields that take any value, beside those of can_take_all(). */
 static const char *const take_all[] = {
-    "sdd_batch_config.ids", "sdd_download_request.url", "sdd_load_request.url",
-    "sdd_transform.x",      "sdd_transform.y",          "sdd_transform.colour",
+    "sdd_batch_config.ids", "sdd_download_request.url", "sdd_load_request.url", "sdd_transform.x", "sdd_transform.y",
+    "sdd_transform.colour",
 };
 
 /* Fields that take SDD_NO_LIMIT, and whose own comment does not say so. */
 static const char *const other_limits[] = {
-    "sdd_cache_config.max_memory_count",        "sdd_transfer_options.queue_timeout_ms",
-    "sdd_transfer_options.connect_timeout_ms",  "sdd_transfer_options.first_byte_timeout_ms",
-    "sdd_transfer_options.download_timeout_ms", "sdd_transfer_options.total_timeout_ms",
-    "sdd_transfer_options.low_speed_time_ms",
+    "sdd_cache_config.max_memory_count",
+    "sdd_transfer_options.queue_timeout_ms", "sdd_transfer_options.connect_timeout_ms",
+    "sdd_transfer_options.first_byte_timeout_ms", "sdd_transfer_options.download_timeout_ms",
+    "sdd_transfer_options.total_timeout_ms", "sdd_transfer_options.low_speed_time_ms",
 };
 
 static int is_listed(const struct_row *row, const field_row *field, const char *const *list, size_t count)
@@ -399,7 +365,8 @@ static void names_numbers(const numbers_row *numbers)
     const char *named = strstr(told, "one of SDD_");
     if (named == NULL) FAIL("no numbers are named: %s", told);
     size_t length = strcspn(named + 7, "., "), whole = strlen(numbers->prefix);
-    if (length < whole || strncmp(numbers->prefix, named + 7, whole) != 0) FAIL("not %s: %s", numbers->prefix, told);
+    if (length < whole || strncmp(numbers->prefix, named + 7, whole) != 0)
+        FAIL("not %s: %s", numbers->prefix, told);
 }
 
 /* Numbers that none of these fields has. */
@@ -427,10 +394,8 @@ static void try_numbers(const struct_row *row, const field_row *field)
                 try_number(row, field, known->values[i] + 1);
         break;
     default:
-        if (field->is_limit || IS_LISTED(other_limits))
-            takes_no_limit(row, field);
-        else
-            try_number(row, field, -1);
+        if (field->is_limit || IS_LISTED(other_limits)) takes_no_limit(row, field);
+        else try_number(row, field, -1);
         try_number(row, field, -2);
         try_number(row, field, field->size == 4 ? INT32_MIN : INT64_MIN);
         if (!IS_LISTED(unlimited)) try_number(row, field, field->size == 4 ? INT32_MAX : INT64_MAX);
@@ -439,9 +404,8 @@ static void try_numbers(const struct_row *row, const field_row *field)
 
 static int is_checked_object(const field_row *field)
 {
-    return field->kind == KIND_HANDLE &&
-           (strcmp(field->target, "sdd_downloader") == 0 || strcmp(field->target, "sdd_cache") == 0 ||
-            strcmp(field->target, "sdd_loader") == 0);
+    return field->kind == KIND_HANDLE && (strcmp(field->target, "sdd_downloader") == 0 ||
+           strcmp(field->target, "sdd_cache") == 0 || strcmp(field->target, "sdd_loader") == 0);
 }
 
 static void try_field(const struct_row *row, const field_row *field)

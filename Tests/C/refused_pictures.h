@@ -33,8 +33,7 @@ static void pictures(void)
     REFUSES(sdd_image_gain_map, (image, NULL), INVALID, "map: NULL");
     REFUSES(sdd_image_gain_map, (image, &made), SDD_ERROR_NOT_FOUND, "image: it has no gain map");
     REFUSES(sdd_image_text_at, (image, 0, NULL), INVALID, "text: NULL");
-    REFUSES(sdd_image_text_at, (image, SIZE_MAX, &text), SDD_ERROR_NOT_FOUND,
-            "index: 18446744073709551615 is not below 0");
+    REFUSES(sdd_image_text_at, (image, SIZE_MAX, &text), SDD_ERROR_NOT_FOUND, "index: 18446744073709551615 is not below 0");
 }
 
 static void bytes_and_decoding(void)
@@ -84,8 +83,7 @@ static void encoding_and_transforms(void)
     REFUSES(sdd_image_create_animation, (frames, 0, 0, &made), INVALID, "count: 0 is not 1 to 10000");
     REFUSES(sdd_image_create_animation, (frames, 10001, 0, &made), INVALID, "count: 10001 is not 1 to 10000");
     REFUSES(sdd_image_create_animation, (frames, 1, -1, &made), INVALID, "loop_count: -1 is not at least 0");
-    REFUSES(sdd_image_create_animation, (frames, 2, 0, &made), INVALID,
-            "sdd_animation_frame.image: its size is 65501 x 1");
+    REFUSES(sdd_image_create_animation, (frames, 2, 0, &made), INVALID, "sdd_animation_frame.image: its size is 65501 x 1");
     crop.kind = SDD_TRANSFORM_CROP;
     crop.x = 100;
     crop.width = crop.height = 1;
@@ -98,8 +96,7 @@ static void encoding_and_transforms(void)
     REFUSES(sdd_image_thumbhash, (image, NIL), INVALID, "out: NULL");
     REFUSES(sdd_image_from_thumbhash, (NULL, 3, &made), INVALID, "hash: NULL");
     REFUSES(sdd_image_from_thumbhash, ("", 0, &made), SDD_ERROR_BAD_IMAGE_DATA, "hash: its 0 bytes are no ThumbHash");
-    REFUSES(sdd_image_from_thumbhash, (pixels, 16, &made), SDD_ERROR_BAD_IMAGE_DATA,
-            "hash: its 16 bytes are no ThumbHash");
+    REFUSES(sdd_image_from_thumbhash, (pixels, 16, &made), SDD_ERROR_BAD_IMAGE_DATA, "hash: its 16 bytes are no ThumbHash");
     CHECK(made == NULL && bytes == NULL);
     CHECK_TEXT(text, "old");
 }

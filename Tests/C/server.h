@@ -91,11 +91,7 @@ static inline void release(const char *name) { orderf("/release/%s", name); }
 /* The version of the libcurl that is loaded, such as 0x075801: its headers are not needed to ask for it. */
 static inline unsigned libcurl_version(void)
 {
-    typedef struct {
-        int age;
-        const char *text;
-        unsigned version;
-    } information;
+    typedef struct { int age; const char *text; unsigned version; } information;
     information *(*ask)(int) = NULL;
     *(void **)&ask = dlsym(RTLD_DEFAULT, "curl_version_info");
     CHECK(ask != NULL);

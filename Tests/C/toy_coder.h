@@ -14,29 +14,11 @@ enum { TOY_FORMAT = SDD_IMAGE_FORMAT_APPLICATION + 7 };
 
 /* The faults that a body can ask the coder for. */
 enum fault {
-    NO_FAULT,
-    NO_WIDTH,
-    NEGATIVE_HEIGHT,
-    NO_PIXELS,
-    SHORT_STRIDE,
-    HUGE_STRIDE,
-    NO_FORMAT,
-    NO_ORIENTATION,
-    NEGATIVE_COUNT,
-    LARGER_THAN_PICTURE,
-    FEED_REFUSES,
-    NO_FRAME,
-    NEEDS_MORE,
-    OTHER_STATUS,
-    A_DETAIL,
-    NO_MEMORY,
-    ENDLESS,
-    OVER_MAX_PIXELS,
-    NOTHING_AT_ALL,
-    BEYOND_MAX_PIXELS,
+    NO_FAULT, NO_WIDTH, NEGATIVE_HEIGHT, NO_PIXELS, SHORT_STRIDE, HUGE_STRIDE, NO_FORMAT, NO_ORIENTATION,
+    NEGATIVE_COUNT, LARGER_THAN_PICTURE, FEED_REFUSES, NO_FRAME, NEEDS_MORE, OTHER_STATUS, A_DETAIL, NO_MEMORY,
+    ENDLESS, OVER_MAX_PIXELS, NOTHING_AT_ALL, BEYOND_MAX_PIXELS,
     /* Faults of `open`, which has no bytes yet: set by the coder's `fault_of_open`. */
-    OPEN_REFUSES,
-    NO_DECODER
+    OPEN_REFUSES, NO_DECODER
 };
 
 /* One coder; it is its own user data. */
@@ -146,11 +128,7 @@ static inline sdd_status toy_next(void *given, sdd_coder_frame *frame, void *use
     case A_DETAIL: return end_use(decoder, SDD_DETAIL_IMAGE_TOO_MANY_SCANS);
     case NO_MEMORY: return end_use(decoder, SDD_ERROR_NO_RESOURCES);
     case ENDLESS: frame->frame_count = INT32_MAX; break;
-    case OVER_MAX_PIXELS:
-        frame->width = INT32_MAX;
-        frame->height = 1 << 29;
-        frame->stride = (size_t)1 << 33;
-        break;
+    case OVER_MAX_PIXELS: frame->width = INT32_MAX; frame->height = 1 << 29; frame->stride = (size_t)1 << 33; break;
     case BEYOND_MAX_PIXELS: return end_use(decoder, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
     case NOTHING_AT_ALL: *frame = empty; break;
     default: break;
@@ -159,8 +137,8 @@ static inline sdd_status toy_next(void *given, sdd_coder_frame *frame, void *use
 }
 
 /* Writes "TOY!", the size, one frame and the quality; then as many bytes as the quality says. */
-static inline sdd_status toy_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write,
-                                    void *context, void *user_data)
+static inline sdd_status toy_encode(
+    const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context, void *user_data)
 {
     const uint8_t head[8] = { 'T', 'O', 'Y', '!', (uint8_t)picture->width, (uint8_t)picture->height, 1, 0 };
     CHECK(((toy *)user_data)->freed == 0 && picture->struct_size == sizeof *picture);
@@ -173,9 +151,8 @@ static inline sdd_status toy_encode(const sdd_coder_frame *picture, int32_t qual
     if (quality == 4) return SDD_ERROR_NO_RESOURCES;
     CHECK_STATUS(write(context, head, sizeof head), SDD_OK);
     for (int y = 0; y < picture->height; y++)
-        CHECK_STATUS(
-            write(context, (const uint8_t *)picture->pixels + (size_t)y * picture->stride, (size_t)picture->width * 4),
-            SDD_OK);
+        CHECK_STATUS(write(context, (const uint8_t *)picture->pixels + (size_t)y * picture->stride,
+                           (size_t)picture->width * 4), SDD_OK);
     for (int i = 0; i < quality; i++) CHECK_STATUS(write(context, "+", 1), SDD_OK);
     return SDD_OK;
 }
@@ -217,10 +194,7 @@ static inline sdd_coder toy_coder(toy *coder)
 /* ------------------------------------------------------------------------- bodies without a network */
 
 /* The body that every URL of the scheme "toy" gives. Set it only while no request runs. */
-static struct {
-    const uint8_t *bytes;
-    size_t size;
-} toy_body;
+static struct { const uint8_t *bytes; size_t size; } toy_body;
 
 static inline void toy_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
@@ -229,7 +203,10 @@ static inline void toy_start(sdd_transfer transfer, const sdd_transfer_request *
     CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
 }
 
-static inline void toy_cancel(sdd_transfer transfer, void *user_data) { (void)transfer, (void)user_data; }
+static inline void toy_cancel(sdd_transfer transfer, void *user_data)
+{
+    (void)transfer, (void)user_data;
+}
 
 static inline sdd_downloader *toy_downloader_with(const sdd_downloader_config *config)
 {

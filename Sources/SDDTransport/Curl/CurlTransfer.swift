@@ -85,7 +85,7 @@ final class CurlTransfer {
         } else if maySpeakHTTP2 {
             surroundings.news.deaf.insert(id)
         }
-        if maySpeakHTTP2 || options.configuration.limitsConnections { surroundings.news.waiting.begins(id) }
+        if maySpeakHTTP2 || options.configuration.limitsConnections { surroundings.news.waiting.begins(id.number) }
     }
 }
 
@@ -117,7 +117,7 @@ extension CurlTransfer {
     func markOver() {
         progress.isOver = true
         leaveConnection()
-        surroundings.news.waiting.ends(id)
+        surroundings.news.waiting.ends(id.number)
     }
 }
 
@@ -180,7 +180,7 @@ extension CurlTransfer {
     /// response, libcurl sends the request again, up to five times, although the server may have processed it.
     /// - Returns: `false` if the request was sent without a response, and must not be sent again.
     func mayBeSent(localPort: Int32) -> Bool {
-        surroundings.news.waiting.ends(id)
+        surroundings.news.waiting.ends(id.number)
         guard witness.mayBeSent else { return false }
         if hop.isUnanswered {
             hop.repeats += 1
@@ -245,7 +245,7 @@ extension CurlTransfer {
 
     /// Opens a socket with close-on-exec, which libcurl 7.88 leaves to the application.
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        surroundings.news.waiting.ends(id)
+        surroundings.news.waiting.ends(id.number)
         return hop.openSocket(address, for: request.url.text, in: surroundings)
     }
 }

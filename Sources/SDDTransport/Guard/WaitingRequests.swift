@@ -11,8 +11,8 @@ struct WaitingRequests {
     private static let mostAtOnce = 256
 
     private let isNeeded: Bool
-    /// Transfers that have neither opened a socket nor got a connection in this hop.
-    private var waiting: Set<TransferID> = []
+    /// The numbers of transfers that have neither opened a socket nor got a connection in this hop.
+    private var waiting: Set<UInt64> = []
     /// libcurl takes one request up when a handle is removed, whichever that is.
     private var removed: EasyHandle?
 
@@ -20,23 +20,30 @@ struct WaitingRequests {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    mutating func begins(_ id: TransferID) {
-        if isNeeded { waiting.insert(id) }
+    mutating func begins(_ transfer: UInt64) {
+        if isNeeded { waiting.insert(transfer) }
     }
 
     /// Called when a hop has a socket or a connection, and when it ends.
-    mutating func ends(_ id: TransferID) {
-        if !waiting.isEmpty { waiting.remove(id) }
+    mutating func ends(_ transfer: UInt64) {
+        if !waiting.isEmpty { waiting.remove(transfer) }
     }
 
     /// Has libcurl take the waiting requests up in its next turn. Those that must wait on do so.
     mutating func takeUp(in multi: UnsafeMutableRawPointer) {
         if waiting.isEmpty { return }
-        removed = removed ?? EasyHandle()
+        removed = removed ?? Self.emptyHandle()
         guard let removed else { return }
         for _ in 0..<min(waiting.count, Self.mostAtOnce) {
             guard curl_multi_add_handle(multi, removed.raw) == CURLM_OK else { return }
             curl_multi_remove_handle(multi, removed.raw)
         }
+    }
+
+    /// libcurl's handle for closing connections takes over from the one that was added last whether it may use signals.
+    private static func emptyHandle() -> EasyHandle? {
+        let handle = EasyHandle()
+        try? handle?.set(CURLOPT_NOSIGNAL, true)
+        return handle
     }
 }
