@@ -109,6 +109,28 @@ import Testing
         #expect(try store.totals().count == 1)
     }
 
+    /// A count that begins within a change waits for its end: the file may come after the scan has passed it.
+    @Test func aCountDoesNotBeginWithinAChange() throws {
+        // given
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let isWriting = Monitor(false)
+        fixture.files.plan = FaultyFiles.Plan(before: { kind in
+            guard kind == .rename, isWriting.withLock({ !$0 }) else { return }
+            isWriting.withLock { $0 = true }
+            isWriting.broadcast()
+            while !store.changes.isClosed { usleep(1000) }
+        })
+        let writer = try NativeThread(name: "writer") { try? store.write("k", [1]) }
+        isWriting.wait { $0 ? () : nil }
+        // when
+        let count = try store.beginCount()
+        while try count.step() {}
+        writer.join()
+        // then
+        #expect(try store.totals().count == 1)
+    }
+
     /// Without a ledger the entries are counted while others are stored: each is counted once, whenever the count ends.
     @Test func anEntryStoredDuringACountIsCountedOnce() async throws {
         for round in 0..<40 {

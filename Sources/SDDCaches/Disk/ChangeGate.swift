@@ -1,8 +1,8 @@
 import SDDBase
 
-/// Lets a count of all entries finish only between two changes of this process, never within one. A change is recorded
-/// as touched, becomes visible, and is added to the ledger; a count that saw only some of that would miss the change or
-/// count it twice.
+/// Lets a count of all entries begin and finish only between two changes of this process, never within one. A change is
+/// recorded as touched, becomes visible, and is added to the ledger; a count that saw only some of that would miss the
+/// change or count it twice.
 /// Thread-safe; no lock is held while a file is read or written.
 final class ChangeGate: Sendable {
     private struct State {
@@ -12,10 +12,10 @@ final class ChangeGate: Sendable {
 
     private let state = Monitor(State())
 
-    /// Whether a count is finishing, or waits to.
+    /// Whether a count is beginning or finishing, or waits to.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Begins a change; waits while a count is finishing.
+    /// Begins a change; waits while a count is beginning or finishing.
     func begin() {
         state.wait { state -> Void? in
             if state.isClosed { return nil }
