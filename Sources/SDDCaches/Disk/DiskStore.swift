@@ -307,14 +307,15 @@ extension DiskStore {
     /// finish meanwhile, and looks the file up again: otherwise it might count the file, and the ledger once more.
     final class Change {
         private let store: DiskStore
+        private let name: String
 
         init(_ name: String, in store: DiskStore) {
-            self.store = store
-            store.changes.begin()
+            (self.store, self.name) = (store, name)
+            store.changes.begin(name)
             store.touched(name)
         }
 
-        deinit { store.changes.end() }
+        deinit { store.changes.end(name) }
 
         func record(_ totals: DiskTotals) { store.ledger.add(totals) }
     }

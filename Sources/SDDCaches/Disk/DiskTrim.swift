@@ -49,9 +49,9 @@ package final class DiskTrim: @unchecked Sendable {
         self.lock = lock
         began = store.time.wallMicroseconds()
         store.countings.withLock { [touched] in $0.append(touched) }
+        // Changes that had begun before; their files may appear behind the scan.
+        for name in store.changes.underWay { touched.insert(name) }
         do throws(CacheError) {
-            // A change that is under way is not among those that the count looks up again: it ends before the scan begins.
-            try store.changes.between {}
             scan = try DirectoryScan(store.directory)
         } catch {
             store.countings.withLock { [touched] countings in countings.removeAll { $0 === touched } }
