@@ -70,20 +70,21 @@ CASE(no_request_is_forgotten)
 /* The server closes each connection after 6 requests, and leaves those that are under way there, again and again. */
 CASE(connections_that_end_after_a_few_requests)
 {
-    enum { COUNT = 1000 };
-    static record all[COUNT];
+    enum { MOST = 1000 };
+    static record all[MOST];
+    int count = scaled(MOST);
     config_groups groups;
     sdd_downloader_config config = config_over(&groups);
     config.max_concurrent_downloads = config.max_concurrent_per_host = 64;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, i % 3 ? "/png/rgb8.png?%d" : "/behind/ok?size=300&delay=5&%d", i);
         all[i] = (record)RECORD_INIT;
         record_submit(downloader, &all[i], address_at("SDD_TEST_TLS_SHORT", path),
                       SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
     }
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         record_wait(&all[i]);
         CHECK_ENDED(&all[i], SDD_OK, 0);
         record_clear(&all[i]);
