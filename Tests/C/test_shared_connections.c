@@ -19,6 +19,13 @@ static const char *some_path(uint64_t *state, int number)
     return path;
 }
 
+static sdd_token begin(sdd_downloader *downloader, record *r, const char *server, const char *path)
+{
+    *r = (record)RECORD_INIT;
+    return record_submit(downloader, r, address_at(server, path),
+                         SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+}
+
 static sdd_downloader *some_downloader(uint64_t *state)
 {
     config_groups groups;
@@ -39,9 +46,7 @@ static void storm(uint64_t seed)
     uint32_t cancels = chance(&state, 4), both = chance(&state, 2);
     for (int i = 0; i < REQUESTS; i++) {
         const char *server = both && chance(&state, 3) == 0 ? "SDD_TEST_TLS_HTTP1" : "SDD_TEST_TLS";
-        all[i] = (record)RECORD_INIT;
-        tokens[i] = record_submit(downloader, &all[i], address_at(server, some_path(&state, i)),
-                                  SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+        tokens[i] = begin(downloader, &all[i], server, some_path(&state, i));
         if (cancels && chance(&state, cancels) == 0) {
             int victim = i - (int)chance(&state, (uint32_t)i < 40 ? (uint32_t)i + 1 : 40);
             for (uint32_t turns = chance(&state, 200); turns > 0; turns--) sched_yield();
@@ -80,9 +85,7 @@ CASE(connections_that_end_after_a_few_requests)
     for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, i % 3 ? "/png/rgb8.png?%d" : "/behind/ok?size=300&delay=5&%d", i);
-        all[i] = (record)RECORD_INIT;
-        record_submit(downloader, &all[i], address_at("SDD_TEST_TLS_SHORT", path),
-                      SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+        begin(downloader, &all[i], "SDD_TEST_TLS_SHORT", path);
     }
     for (int i = 0; i < count; i++) {
         record_wait(&all[i]);
@@ -106,9 +109,7 @@ CASE(connections_that_end_when_idle)
         for (int i = 0; i < WAVE; i++) {
             char path[64];
             snprintf(path, sizeof path, "/png/rgb8.png?%d-%d", wave, i);
-            all[i] = (record)RECORD_INIT;
-            record_submit(downloader, &all[i], address_at("SDD_TEST_TLS_IDLE", path),
-                          SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
+            begin(downloader, &all[i], "SDD_TEST_TLS_IDLE", path);
         }
         for (int i = 0; i < WAVE; i++) {
             record_wait(&all[i]);

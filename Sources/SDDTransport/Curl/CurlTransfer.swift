@@ -141,8 +141,10 @@ extension CurlTransfer {
     /// Receives one header line, or several: libcurl 7.88 joins lines that it held back during a pause.
     /// - Returns: `false` to make libcurl end the transfer.
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
-        if hop.isUnanswered { surroundings.news.answered(on: hop.port) }
-        hop.isUnanswered = false
+        if hop.isUnanswered {
+            hop.isUnanswered = false
+            surroundings.news.answered(on: hop.port)
+        }
         note(.received)
         witness.handsOut()
         let reader = reader
