@@ -367,7 +367,9 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
 SDD_API sdd_status sdd_cache_flush_wait(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
 
 /**
- * Removes pictures from memory.
+ * Removes pictures from memory. One that is still held, by the application or for a moment by a
+ * thread that delivers it, is found again, see sdd_cache_config.no_live_images;
+ * sdd_cache_clear_wait() leaves none.
  *
  * @param level One of SDD_TRIM_.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.

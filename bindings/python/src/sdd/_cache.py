@@ -235,7 +235,9 @@ class Cache(Closing):
         await to_thread(self.flush_sync, timeout)
 
     def trim_memory(self, *, all: bool = False) -> None:
-        """Removes the half of the pictures in memory that was used longest ago, or all."""
+        """Removes the half of the pictures in memory that was used longest ago, or all. One that is still held is found
+        again unless the cache was made with no_live_images; `clear()` leaves none.
+        """
         check(lib.sdd_cache_trim_memory(self._usable(), c.TRIM_ALL if all else c.TRIM_HALF))
 
     def trim_disk_sync(self) -> None:
