@@ -14,6 +14,7 @@ need_libraries
 python3_with_numpy() { python3 -c 'import numpy, PIL' || /usr/bin/python3 -c 'import numpy, PIL'; }
 python3_with() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a test server
+need tinyproxy has tinyproxy                         # a test proxy
 need openssl has openssl                             # its certificates
 need valgrind has valgrind
 need clang-format has clang-format                     # make lint

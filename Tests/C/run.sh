@@ -369,6 +369,27 @@ export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NON
 export SDD_TEST_TLS_CLIENT=https://localhost:$((base + 6)) SDD_TEST_TLS_SHORT=https://localhost:$((base + 7))
 export SDD_TEST_TLS_IDLE=https://localhost:$((base + 8))
 
+# ---- tinyproxy: tunnels to nginx
+
+start_tunnels() { # start_tunnels PORT
+    printf '%s\n' "Port $1" "Listen 127.0.0.1" "Timeout 600" "MaxClients 500" "LogLevel Error" \
+        "LogFile \"$work/tinyproxy.log\"" >"$work/tinyproxy.conf"
+    "$(command -v tinyproxy || echo /usr/bin/tinyproxy)" -d -c "$work/tinyproxy.conf" >"$work/tinyproxy.said" 2>&1 {alive}>&- &
+    local pid=$!
+    until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
+        kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.02
+    done
+    kill -0 "$pid" 2>/dev/null && pids+=("$pid")
+}
+for _ in {1..10}; do
+    tunnels=$((20000 + RANDOM % 12000))
+    if start_tunnels "$tunnels"; then break; fi
+    tunnels=0
+done
+[ "$tunnels" -ne 0 ] || { cat "$work/tinyproxy.said" >&2; exit 1; }
+export SDD_TEST_TUNNELS=http://127.0.0.1:$tunnels
+
 # ---- the run
 
 # A proxy set on this machine must not stand between the programs and their servers.

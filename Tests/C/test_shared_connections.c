@@ -5,7 +5,7 @@
 
 #include <poll.h>
 
-enum { REQUESTS = 150, ROUNDS = 24 };
+enum { REQUESTS = 150, ROUNDS = 24, MOST = 1000 };
 
 /* A path that answers at once, after a while, in parts, or with a status that is no success. */
 static const char *some_path(uint64_t *state, int number)
@@ -75,7 +75,6 @@ CASE(no_request_is_forgotten)
 /* The server closes each connection after 6 requests, and leaves those that are under way there, again and again. */
 CASE(connections_that_end_after_a_few_requests)
 {
-    enum { MOST = 1000 };
     static record all[MOST];
     int count = scaled(MOST);
     config_groups groups;
@@ -118,6 +117,44 @@ CASE(connections_that_end_when_idle)
         }
         (void)poll(NULL, 0, 10 + (int)chance(&state, 25));
     }
+}
+
+/* Sends requests in waves through tunnels of a proxy, and waits up to `pause_ms` between two waves. */
+static void through_tunnels(const char *server, int waves, int wave, int pause_ms)
+{
+    static record all[MOST];
+    config_groups groups;
+    uint64_t state = seed_of_the_run();
+    sdd_downloader_config config = config_over(&groups);
+    groups.network.proxy = setting("SDD_TEST_TUNNELS");
+    config.max_concurrent_downloads = config.max_concurrent_per_host = 16;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
+    for (int i = 0; i < waves; i++) {
+        for (int k = 0; k < wave; k++) {
+            char path[64];
+            snprintf(path, sizeof path, "/png/rgb8.png?%d-%d", i, k);
+            begin(downloader, &all[k], server, path);
+        }
+        for (int k = 0; k < wave; k++) {
+            record_wait(&all[k]);
+            /* What the proxy has closed libcurl may give up in the middle of a response. */
+            if (all[k].http_status != 200 || !all[k].retryable) CHECK_ENDED(&all[k], SDD_OK, 0);
+            record_clear(&all[k]);
+        }
+        if (pause_ms > 0) (void)poll(NULL, 0, pause_ms / 2 + (int)chance(&state, (uint32_t)pause_ms / 2));
+    }
+}
+
+/* libcurl 7.88 takes a connection for one that can be shared while its tunnel is being made, and then cannot send. */
+CASE(tunnels_whose_connections_end_after_a_few_requests)
+{
+    through_tunnels("SDD_TEST_TLS_SHORT", 1, scaled(MOST), 0);
+}
+
+/* The proxy passes on only later that the server has closed connections: one request may meet several of those. */
+CASE(tunnels_whose_connections_end_when_idle)
+{
+    through_tunnels("SDD_TEST_TLS_IDLE", scaled(40), 30, 30);
 }
 
 int main(void) { return run_cases(); }

@@ -44,9 +44,10 @@ extension CurlTransfer {
 
     /// Whether the server did not process the request, so that it may be sent again whatever its method: RFC 9113 §8.7.
     private func isNotProcessed(_ code: CURLcode) -> Bool {
-        guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
-            easy.number(CURLINFO_HEADER_SIZE) == 0
-        else { return false }
+        guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2, !hop.hasHeader else {
+            return false
+        }
+        if wasSentTooEarly(code) { return true }
         if hop.way == .http3, hop.hasJoined, hop.repeats == 0, progress.refusals == 0, isLostUnanswered(code) {
             return true
         }
@@ -54,15 +55,27 @@ extension CurlTransfer {
         if witness.isFlooded || code == CURLE_PARTIAL_FILE {
             return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
         }
-        if hop.hasGivenUp, hop.isLeftBehind { return true }
+        if wasLeftBehind(code) { return true }
         return witness.isNotProcessed(
             isLikely: request.isIdempotent && (hop.hasGivenUp || outcome(code).mayHaveGoneAway))
     }
 
+    /// Whether the server had answered other requests on the connection that was lost: it closes each after a few.
+    private func wasLeftBehind(_ code: CURLcode) -> Bool {
+        if hop.hasGivenUp { return hop.isLeftBehind }
+        return (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && hop.isUnanswered && request.isIdempotent
+            && surroundings.news.hasAnswered(on: hop.port)
+    }
+
+    /// Whether libcurl had nothing to send the request with. 7.88 takes a connection for one that can be shared while its
+    /// tunnel through a proxy is being made.
+    private func wasSentTooEarly(_ code: CURLcode) -> Bool { code == CURLE_FAILED_INIT && hop.isUnanswered }
+
     private func refused(_ code: CURLcode) -> Conclusion {
         progress.refusals += 1
         // All of many transfers that lost one connection wait for the new one of the first.
-        progress.wantsNewConnection = progress.refusals > 1 || surroundings.news.isFirst(toReplace: hop.port)
+        progress.wantsNewConnection =
+            progress.refusals > 1 || wasSentTooEarly(code) || surroundings.news.isFirst(toReplace: hop.port)
         if progress.refusals <= Progress.mostRefusals { return .asksAgain(request) }
         if hop.way != .usual {
             learnAlternatives(works: false)

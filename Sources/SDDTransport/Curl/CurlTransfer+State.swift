@@ -14,8 +14,9 @@ extension CurlTransfer {
         var listeners = 0
         /// Number of hops on each connection that may use HTTP/2, by its local port.
         private(set) var users: [Int32: Int] = [:]
-        /// Connections that may use HTTP/2 and on which a response has begun; some may be closed.
-        private var answering: Set<Int32> = []
+        /// Connections over TLS, or that may use HTTP/2, on which a response has begun, and whether it was of HTTP/1; some
+        /// may be closed.
+        private var answering: [Int32: Bool] = [:]
         private static let mostAnswering = 1024
         /// The connections that a transfer has left for a new one while others still had them.
         private var replaced: Set<Int32> = []
@@ -28,7 +29,7 @@ extension CurlTransfer {
             if port == 0 { return }
             let others = users[port] ?? 0
             users[port] = others + 1
-            if isNew, others == 0 { answering.remove(port) }
+            if isNew, others == 0 { answering[port] = nil }
         }
 
         func left(_ port: Int32) {
@@ -38,13 +39,15 @@ extension CurlTransfer {
         }
 
         /// Called when a response begins.
-        func answered(on port: Int32) {
+        func answered(on port: Int32, byHTTP1: Bool) {
             if port == 0 { return }
             if answering.count >= Self.mostAnswering { answering.removeAll() }
-            answering.insert(port)
+            answering[port] = byHTTP1
         }
 
-        func hasAnswered(on port: Int32) -> Bool { answering.contains(port) }
+        func hasAnswered(on port: Int32) -> Bool { answering[port] != nil }
+
+        func hasAnsweredByHTTP1(on port: Int32) -> Bool { answering[port] == true }
 
         /// Whether no other transfer has left this connection for a new one yet.
         func isFirst(toReplace port: Int32) -> Bool { port == 0 || replaced.insert(port).inserted }
@@ -153,6 +156,8 @@ extension CurlTransfer {
         var port: Int32 = 0
         /// True if the request was sent, and no byte of a response has arrived.
         var isUnanswered = false
+        /// True if a line of a response's header has arrived.
+        var hasHeader: Bool { isConnected && !isUnanswered }
         /// True if something of the request was sent to the host.
         var wasSent: Bool { isConnected || isUnanswered }
         /// Number of times the request was sent again without a response in between.

@@ -143,7 +143,7 @@ extension CurlTransfer {
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
         if hop.isUnanswered {
             hop.isUnanswered = false
-            surroundings.news.answered(on: hop.port)
+            surroundings.news.answered(on: hop.port, byHTTP1: text.starts(with: "HTTP/1".utf8))
         }
         note(.received)
         witness.handsOut()
@@ -194,7 +194,7 @@ extension CurlTransfer {
                 return false
             }
             // The server has probably closed its other connections too, or wants none a second time.
-            if !maySpeakHTTP2, isOnUsedConnection {
+            if !maySpeakHTTP2 || surroundings.news.hasAnsweredByHTTP1(on: hop.port), isOnUsedConnection {
                 hop.needsNewConnection = true
                 return false
             }
