@@ -285,6 +285,13 @@ for method, options in (("GET", ""), ("POST", "post")):
         **more)
     add(f"REFUSED_STREAM of a {method}", refuse, GOOD, requests=(2,), **more)
     add(f"REFUSED_STREAM of a {method} without end", refuse, FAILS, hostile=1000, errors=(LOST,), detail=300501, **more)
+# A connection that ends in order without a word: a GET is sent once more, if libcurl tells that end apart.
+add("closed before the answer to a GET", lambda c, s: c.close(), *((GOOD,) if LIBCURL < (8, 1) else (GOOD, FAILS)),
+    errors=BROKEN, requests=(2,) if LIBCURL < (8, 1) else (1, 2))
+add("closed before the answer to a GET without end", lambda c, s: c.close(), FAILS, errors=BROKEN, hostile=1000,
+    requests=(2,) if LIBCURL < (8, 1) else (1, 2))
+add("closed before the answer to a POST", lambda c, s: c.close(), FAILS, errors=BROKEN, requests=(1,), options="post",
+    reads_body=True)
 add("GOAWAY below four of six", lambda c, s: c.send(f.goaway(3)) if s > 3 else c.send(
     f.head(s, len(GOOD_BODY)), f.data(s, GOOD_BODY, end=True)), GOOD, hostile=6, in_flight=6)
 add("GOAWAY at the stream, which ends", lambda c, s: c.send(

@@ -52,10 +52,8 @@ extension CurlTransfer {
             return true
         }
         // A request that joined a failing connection is sent again only once, on a new connection.
-        if witness.isFlooded || code == CURLE_PARTIAL_FILE {
-            return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
-        }
-        if wasLeftBehind(code) { return true }
+        if witness.isFlooded { return hop.hasJoined && progress.refusals == 0 && request.isIdempotent }
+        if wasLeftBehind(code) || mayBeLeftBehind(code) { return true }
         return witness.isNotProcessed(
             isLikely: request.isIdempotent && (hop.hasGivenUp || outcome(code).mayHaveGoneAway))
     }
@@ -63,8 +61,19 @@ extension CurlTransfer {
     /// Whether the server had answered other requests on the connection that was lost: it closes each after a few.
     private func wasLeftBehind(_ code: CURLcode) -> Bool {
         if hop.hasGivenUp { return hop.isLeftBehind }
-        return (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && hop.isUnanswered && request.isIdempotent
-            && surroundings.news.hasAnswered(on: hop.port)
+        return isCutOff(code) && request.isIdempotent && surroundings.news.hasAnswered(on: hop.port)
+    }
+
+    /// Whether the server may have closed the connection before it saw the request: others had it before, or libcurl could
+    /// not send, or says that an HTTP/2 connection ended in order. The second time the request has a connection of its own
+    /// (`refused`), and is not repeated.
+    private func mayBeLeftBehind(_ code: CURLcode) -> Bool {
+        isCutOff(code) && request.isIdempotent
+            && (hop.hasJoined || code != CURLE_RECV_ERROR && progress.refusals == 0)
+    }
+
+    private func isCutOff(_ code: CURLcode) -> Bool {
+        hop.isUnanswered && [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
     }
 
     /// Whether libcurl had nothing to send the request with. 7.88 takes a connection for one that can be shared while its
