@@ -232,6 +232,16 @@ extension CurlLoop {
             if transfer.waitsForSink { sinks.add(transfer) }
         }
         news.transfers.removeAll(keepingCapacity: true)
+        if !news.newSerial.isEmpty { releaseWaiting() }
+    }
+
+    /// Lets the requests to origins that have just shown to speak HTTP/1 open connections of their own.
+    private func releaseWaiting() {
+        for transfer in running.values where news.newSerial.contains(transfer.request.hostKey) {
+            transfer.waitsNoLonger()
+        }
+        news.newSerial.removeAll()
+        news.waiting.takeUp(in: multi)
     }
 
     private func reap() {

@@ -20,6 +20,9 @@ extension CurlTransfer {
         private static let mostAnswering = 1024
         /// The connections that a transfer has left for a new one while others still had them.
         private var replaced: Set<Int32> = []
+        private var serial = SerialOrigins()
+        /// Origins that are serial since the loop last looked.
+        var newSerial: Set<UInt64> = []
         var waiting = WaitingRequests()
         /// Running transfers that may use HTTP/2 and began while there were no listeners.
         var deaf: Set<TransferID> = []
@@ -38,8 +41,13 @@ extension CurlTransfer {
             if count <= 1 { replaced.remove(port) }
         }
 
+        func isSerial(_ request: HTTPRequest) -> Bool { serial.contains(request.hostKey) }
+
         /// Called when a response begins.
-        func answered(on port: Int32, byHTTP1: Bool) {
+        func answered(_ request: HTTPRequest, on port: Int32, byHTTP1: Bool) {
+            if request.scheme == .https, serial.answered(request.hostKey, byHTTP1: byHTTP1) {
+                newSerial.insert(request.hostKey)
+            }
             if port == 0 { return }
             if answering.count >= Self.mostAnswering { answering.removeAll() }
             answering[port] = byHTTP1

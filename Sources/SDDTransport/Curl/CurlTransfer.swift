@@ -67,6 +67,7 @@ final class CurlTransfer {
                 try CurlCallback.connect(easy, to: address, sockets: surroundings.watch.sockets)
                 try options.apply(request, priority: progress.priority, to: easy)
             }
+            if request.scheme == .https { try options.setWait(isSerial: surroundings.news.isSerial(request), easy) }
             if options.mayUseHTTP3(for: request) {
                 let now = surroundings.time.monotonicMicroseconds()
                 hop.way = options.alternatives.withLock { $0.way(to: request.hostKey, at: now) }
@@ -143,7 +144,7 @@ extension CurlTransfer {
     func receivedHeader(_ text: UnsafeRawBufferPointer) -> Bool {
         if hop.isUnanswered {
             hop.isUnanswered = false
-            surroundings.news.answered(on: hop.port, byHTTP1: text.starts(with: "HTTP/1".utf8))
+            surroundings.news.answered(request, on: hop.port, byHTTP1: text.starts(with: "HTTP/1".utf8))
         }
         note(.received)
         witness.handsOut()
@@ -243,6 +244,12 @@ extension CurlTransfer {
         guard !progress.isInNews else { return }
         progress.isInNews = true
         surroundings.news.transfers.append(self)
+    }
+
+    /// Lets the request open a connection, if it waits for one that is being made.
+    func waitsNoLonger() {
+        if hop.isConnected || hop.hasOpenedSocket { return }
+        try? options.setWait(isSerial: true, easy)
     }
 
     /// Opens a socket with close-on-exec, which libcurl 7.88 leaves to the application.

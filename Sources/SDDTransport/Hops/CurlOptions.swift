@@ -133,11 +133,16 @@ extension CurlOptions {
         if isPlainHTTP2, !CurlFeatures.sharesPlainHTTP2 {
             try easy.set(CURLOPT_FRESH_CONNECT, true)
             try easy.set(CURLOPT_FORBID_REUSE, true)
-        } else if scheme == .https || isPlainHTTP2 && CurlFeatures.sharesUnansweredPlainHTTP2 {
-            // With many requests to a new host, each waits to see whether they can share one connection. Over plain
-            // HTTP/1.1 they never can.
+        } else if isPlainHTTP2, CurlFeatures.sharesUnansweredPlainHTTP2 {
             try easy.set(CURLOPT_PIPEWAIT, true)
         }
+    }
+
+    /// Sets whether a request waits for a connection to its origin that is being made, to see whether they can share it.
+    /// Over plain HTTP/1.1 they never can.
+    /// - Parameter isSerial: Whether the origin has answered by HTTP/1: `SerialOrigins`.
+    func setWait(isSerial: Bool, _ easy: EasyHandle) throws(EasyHandle.Refusal) {
+        try easy.set(CURLOPT_PIPEWAIT, !isSerial && configuration.mayMultiplex)
     }
 
     /// Sets the connect timeout in libcurl, which divides the time among the addresses of a name. A clock outside

@@ -76,6 +76,14 @@ package struct TransportConfiguration: Sendable {
     /// True if a request may have to wait until a connection is free.
     var limitsConnections: Bool { maxConnections > 0 || maxConnectionsPerHost > 0 }
 
+    /// True if requests over TLS may share a connection at a time.
+    var mayMultiplex: Bool {
+        switch httpVersion {
+        case .standard, .http2, .http2PriorKnowledge, .http3: true
+        case .http1_0, .http1_1: false
+        }
+    }
+
     /// True if HTTP/2 may also be used without TLS.
     var speaksHTTP2Plainly: Bool {
         switch httpVersion {
