@@ -77,8 +77,11 @@ extension CurlTransfer {
     }
 
     /// Whether libcurl had nothing to send the request with. 7.88 takes a connection for one that can be shared while its
-    /// tunnel through a proxy is being made.
-    private func wasSentTooEarly(_ code: CURLcode) -> Bool { code == CURLE_FAILED_INIT && hop.isUnanswered }
+    /// tunnel through a proxy is being made. A request that must not be sent twice is one of which it has sent no byte.
+    private func wasSentTooEarly(_ code: CURLcode) -> Bool {
+        code == CURLE_FAILED_INIT && hop.isUnanswered
+            && (request.isIdempotent || easy.number(CURLINFO_REQUEST_SIZE) == 0)
+    }
 
     private func refused(_ code: CURLcode) -> Conclusion {
         progress.refusals += 1
