@@ -29,6 +29,7 @@
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
+. Tests/ports.sh
 . Tests/share.sh
 
 usage() { echo "usage: Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]" >&2; exit 2; }
@@ -328,7 +329,6 @@ client_server() { # client_server PORT: the fault server over TLS, with the clie
 EOF
 }
 start_nginx() { # start_nginx PORT: uses that port and the eight above it
-    local port
     {
         echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
         echo "events { worker_connections 256; }"
@@ -348,21 +348,9 @@ start_nginx() { # start_nginx PORT: uses that port and the eight above it
     } >"$work/nginx.conf"
     "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- &
     local pid=$!
-    for port in "$1" $(($1 + 8)); do
-        until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
-            kill -0 "$pid" 2>/dev/null || return 1
-            sleep 0.02
-        done
-    done
-    # A port that answers may belong to another program: then nginx has ended.
-    kill -0 "$pid" 2>/dev/null && pids+=("$pid")
+    is_up "$pid" "$1" $(($1 + 8)) && pids+=("$pid")
 }
-for _ in {1..10}; do
-    base=$((20000 + RANDOM % 12000))
-    if start_nginx "$base"; then break; fi
-    base=0
-done
-[ "$base" -ne 0 ] || { cat "$work/nginx.log" >&2; exit 1; }
+at_some_port start_nginx "$work/nginx.log"
 export SDD_TEST_TLS=https://localhost:$base SDD_TEST_TLS_HTTP1=https://localhost:$((base + 1))
 export SDD_TEST_TLS_EXPIRED=https://localhost:$((base + 2)) SDD_TEST_TLS_WRONG_HOST=https://localhost:$((base + 3))
 export SDD_TEST_TLS_SELF_SIGNED=https://localhost:$((base + 4)) SDD_TEST_TLS_NONE=https://localhost:$((base + 5))
@@ -376,19 +364,10 @@ start_tunnels() { # start_tunnels PORT
         "LogFile \"$work/tinyproxy.log\"" >"$work/tinyproxy.conf"
     "$(command -v tinyproxy || echo /usr/bin/tinyproxy)" -d -c "$work/tinyproxy.conf" >"$work/tinyproxy.said" 2>&1 {alive}>&- &
     local pid=$!
-    until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
-        kill -0 "$pid" 2>/dev/null || return 1
-        sleep 0.02
-    done
-    kill -0 "$pid" 2>/dev/null && pids+=("$pid")
+    is_up "$pid" "$1" && pids+=("$pid")
 }
-for _ in {1..10}; do
-    tunnels=$((20000 + RANDOM % 12000))
-    if start_tunnels "$tunnels"; then break; fi
-    tunnels=0
-done
-[ "$tunnels" -ne 0 ] || { cat "$work/tinyproxy.said" >&2; exit 1; }
-export SDD_TEST_TUNNELS=http://127.0.0.1:$tunnels
+at_some_port start_tunnels "$work/tinyproxy.said"
+export SDD_TEST_TUNNELS=http://127.0.0.1:$base
 
 # ---- the run
 

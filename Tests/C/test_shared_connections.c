@@ -93,43 +93,18 @@ CASE(connections_that_end_after_a_few_requests)
     }
 }
 
-/* The server closes connections that are idle for 20 ms, just as requests arrive that wait for one of them: libcurl before
-   8.14 forgot some of those. */
-CASE(connections_that_end_when_idle)
-{
-    enum { WAVES = 100, WAVE = 12 };
-    static record all[WAVE];
-    config_groups groups;
-    sdd_downloader_config config = config_over(&groups);
-    uint64_t state = seed_of_the_run();
-    config.max_concurrent_downloads = config.max_concurrent_per_host = 64;
-    OWNED_DOWNLOADER downloader = make_downloader(&config);
-    for (int wave = 0; wave < scaled(WAVES); wave++) {
-        for (int i = 0; i < WAVE; i++) {
-            char path[64];
-            snprintf(path, sizeof path, "/png/rgb8.png?%d-%d", wave, i);
-            begin(downloader, &all[i], "SDD_TEST_TLS_IDLE", path);
-        }
-        for (int i = 0; i < WAVE; i++) {
-            record_wait(&all[i]);
-            CHECK_ENDED(&all[i], SDD_OK, 0);
-            record_clear(&all[i]);
-        }
-        (void)poll(NULL, 0, 10 + (int)chance(&state, 25));
-    }
-}
-
-/* Sends requests in waves through tunnels of a proxy, and waits up to `pause_ms` between two waves. */
-static void through_tunnels(const char *server, int waves, int wave, int pause_ms)
+/* Sends requests in waves, `at_a_time`, through tunnels of a proxy or not. Two waves are 10 to 35 ms apart. */
+static void send_in_waves(const char *proxy, int at_a_time, const char *server, int waves, int wave)
 {
     static record all[MOST];
     config_groups groups;
     uint64_t state = seed_of_the_run();
     sdd_downloader_config config = config_over(&groups);
-    groups.network.proxy = setting("SDD_TEST_TUNNELS");
-    config.max_concurrent_downloads = config.max_concurrent_per_host = 16;
+    groups.network.proxy = proxy;
+    config.max_concurrent_downloads = config.max_concurrent_per_host = at_a_time;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int i = 0; i < waves; i++) {
+        if (i > 0) (void)poll(NULL, 0, 10 + (int)chance(&state, 25));
         for (int k = 0; k < wave; k++) {
             char path[64];
             snprintf(path, sizeof path, "/png/rgb8.png?%d-%d", i, k);
@@ -138,23 +113,26 @@ static void through_tunnels(const char *server, int waves, int wave, int pause_m
         for (int k = 0; k < wave; k++) {
             record_wait(&all[k]);
             /* What the proxy has closed libcurl may give up in the middle of a response. */
-            if (all[k].http_status != 200 || !all[k].retryable) CHECK_ENDED(&all[k], SDD_OK, 0);
+            if (proxy == NULL || all[k].http_status != 200 || !all[k].retryable) CHECK_ENDED(&all[k], SDD_OK, 0);
             record_clear(&all[k]);
         }
-        if (pause_ms > 0) (void)poll(NULL, 0, pause_ms / 2 + (int)chance(&state, (uint32_t)pause_ms / 2));
     }
 }
+
+/* The server closes connections that are idle for 20 ms, just as requests arrive that wait for one of them: libcurl before
+   8.14 forgot some of those. */
+CASE(connections_that_end_when_idle) { send_in_waves(NULL, 64, "SDD_TEST_TLS_IDLE", scaled(100), 12); }
 
 /* libcurl 7.88 takes a connection for one that can be shared while its tunnel is being made, and then cannot send. */
 CASE(tunnels_whose_connections_end_after_a_few_requests)
 {
-    through_tunnels("SDD_TEST_TLS_SHORT", 1, scaled(MOST), 0);
+    send_in_waves(setting("SDD_TEST_TUNNELS"), 16, "SDD_TEST_TLS_SHORT", 1, scaled(MOST));
 }
 
 /* The proxy passes on only later that the server has closed connections: one request may meet several of those. */
 CASE(tunnels_whose_connections_end_when_idle)
 {
-    through_tunnels("SDD_TEST_TLS_IDLE", scaled(40), 30, 30);
+    send_in_waves(setting("SDD_TEST_TUNNELS"), 16, "SDD_TEST_TLS_IDLE", scaled(40), 30);
 }
 
 int main(void) { return run_cases(); }

@@ -16,6 +16,7 @@
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
+. Tests/ports.sh
 if [ -n "${SDD_TEST_LONG:-}" ]; then export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-1200}; else unset SDD_TEST_LONG; fi
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/sdd-caches.XXXXXX")
@@ -82,22 +83,13 @@ http {
 END
     "$nginx" -c "$work/nginx.conf" -p "$work" -e stderr 2>"$work/nginx.log" {alive}>&- {said}<&- &
     local pid=$!
-    until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do
-        kill -0 "$pid" 2>/dev/null || return 1
-        sleep 0.02
-    done
-    kill -0 "$pid" 2>/dev/null && pids+=("$pid")
+    is_up "$pid" "$1" && pids+=("$pid")
 }
 if [[ " ${names[*]} " == *" resumed "* ]]; then
     mkdir -m 755 "$work/www"
     head -c 8388608 /dev/urandom >"$SDD_TEST_LARGE_FILE"
     chmod 644 "$SDD_TEST_LARGE_FILE"
-    for _ in {1..10}; do
-        base=$((20000 + RANDOM % 12000))
-        if start_nginx "$base"; then break; fi
-        base=0
-    done
-    [ "$base" -ne 0 ] || { cat "$work/nginx.log" >&2; exit 1; }
+    at_some_port start_nginx "$work/nginx.log"
     export SDD_TEST_LARGE=http://127.0.0.1:$base
 fi
 

@@ -53,27 +53,20 @@ extension CurlTransfer {
         }
         // A request that joined a failing connection is sent again only once, on a new connection.
         if witness.isFlooded { return hop.hasJoined && progress.refusals == 0 && request.isIdempotent }
-        if wasLeftBehind(code) || mayBeLeftBehind(code) { return true }
+        if mayBeLeftBehind(code) { return true }
         return witness.isNotProcessed(
             isLikely: request.isIdempotent && (hop.hasGivenUp || outcome(code).mayHaveGoneAway))
-    }
-
-    /// Whether the server had answered other requests on the connection that was lost: it closes each after a few.
-    private func wasLeftBehind(_ code: CURLcode) -> Bool {
-        if hop.hasGivenUp { return hop.isLeftBehind }
-        return isCutOff(code) && request.isIdempotent && surroundings.news.hasAnswered(on: hop.port)
     }
 
     /// Whether the server may have closed the connection before it saw the request: others had it before, or libcurl could
     /// not send, or says that an HTTP/2 connection ended in order. The second time the request has a connection of its own
     /// (`refused`), and is not repeated.
     private func mayBeLeftBehind(_ code: CURLcode) -> Bool {
-        isCutOff(code) && request.isIdempotent
-            && (hop.hasJoined || code != CURLE_RECV_ERROR && progress.refusals == 0)
-    }
-
-    private func isCutOff(_ code: CURLcode) -> Bool {
-        hop.isUnanswered && [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
+        if hop.hasGivenUp { return hop.isLeftBehind }
+        let isCutOff = [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
+        guard isCutOff, hop.isUnanswered, request.isIdempotent else { return false }
+        return hop.hasJoined || surroundings.news.hasAnswered(on: hop.port)
+            || code != CURLE_RECV_ERROR && progress.refusals == 0
     }
 
     /// Whether libcurl had nothing to send the request with. 7.88 takes a connection for one that can be shared while its

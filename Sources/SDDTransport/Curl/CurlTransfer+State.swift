@@ -14,9 +14,8 @@ extension CurlTransfer {
         var listeners = 0
         /// Number of hops on each connection that may use HTTP/2, by its local port.
         private(set) var users: [Int32: Int] = [:]
-        /// Connections over TLS, or that may use HTTP/2, on which a response has begun, and whether it was of HTTP/1; some
-        /// may be closed.
-        private var answering: [Int32: Bool] = [:]
+        /// Connections that may use HTTP/2 and on which a response has begun; some may be closed.
+        private var answering: Set<Int32> = []
         private static let mostAnswering = 1024
         /// The connections that a transfer has left for a new one while others still had them.
         private var replaced: Set<Int32> = []
@@ -32,7 +31,7 @@ extension CurlTransfer {
             if port == 0 { return }
             let others = users[port] ?? 0
             users[port] = others + 1
-            if isNew, others == 0 { answering[port] = nil }
+            if isNew, others == 0 { answering.remove(port) }
         }
 
         func left(_ port: Int32) {
@@ -50,12 +49,10 @@ extension CurlTransfer {
             }
             if port == 0 { return }
             if answering.count >= Self.mostAnswering { answering.removeAll() }
-            answering[port] = byHTTP1
+            answering.insert(port)
         }
 
-        func hasAnswered(on port: Int32) -> Bool { answering[port] != nil }
-
-        func hasAnsweredByHTTP1(on port: Int32) -> Bool { answering[port] == true }
+        func hasAnswered(on port: Int32) -> Bool { answering.contains(port) }
 
         /// Whether no other transfer has left this connection for a new one yet.
         func isFirst(toReplace port: Int32) -> Bool { port == 0 || replaced.insert(port).inserted }

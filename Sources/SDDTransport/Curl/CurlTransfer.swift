@@ -195,7 +195,7 @@ extension CurlTransfer {
                 return false
             }
             // The server has probably closed its other connections too, or wants none a second time.
-            if !maySpeakHTTP2 || surroundings.news.hasAnsweredByHTTP1(on: hop.port), isOnUsedConnection {
+            if !maySpeakHTTP2 || surroundings.news.isSerial(request), isOnUsedConnection {
                 hop.needsNewConnection = true
                 return false
             }
