@@ -354,11 +354,11 @@ test-coders: all coders fault-server ##   checks the coders of coders/: files of
 
 # ---- sanitizers
 
-sanitizer_suites := sanitize-swift sanitize-c-tsan sanitize-c-valgrind sanitize-c-asan sanitize-cxx-tsan sanitize-cxx-asan \
+sanitizer_suites := sanitize-c-valgrind sanitize-swift sanitize-c-tsan sanitize-c-asan sanitize-cxx-asan sanitize-cxx-tsan \
 	sanitize-shims sanitize-tool
 
 sanitize: ## runs the tests under sanitizers, a third of them under each: TURN=0, 1, 2; and the targets of BESIDE
-	Tests/suites.sh all debug-tsan fault-server -- $(BESIDE) $(sanitizer_suites)
+	Tests/suites.sh all debug-tsan fault-server -- $(sanitizer_suites:sanitize-c-tsan=$(BESIDE) sanitize-c-tsan)
 
 sanitize-all: ## the same with everything under each of them
 	$(MAKE) sanitize SHARES=

@@ -1,6 +1,6 @@
 /* Measures the processor time of each operation for n objects at a time: thirty times as many objects may cost hardly
    more than thirty times as much. An operation that looks at all objects costs nine hundred times as much.
-   SDD_TEST_LONG=1 goes up to 100,000. */
+   SDD_TEST_LONG=1 goes up to 100,000. With isolated decoding only what decodes pictures is measured. */
 #include "loads.h"
 #include "png_making.h"
 #include "record.h"
@@ -628,6 +628,7 @@ static void grows_no_faster_than_n(int row, int few, int many)
 int main(int count, char **arguments)
 {
     const char *is_long = getenv("SDD_TEST_LONG");
+    int is_isolated = getenv("SDD_TEST_ISOLATED") != NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);
     int many = scaled(is_long && *is_long == '1' ? VERY_MANY : MANY);
     start_watchdog();
@@ -639,6 +640,7 @@ int main(int count, char **arguments)
     descriptors_before = count_descriptors();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (count > 1 && strstr(rows[i].name, arguments[1]) == NULL) continue;
+        if (is_isolated && rows[i].cost != sizes_of_one_url) continue;
         current_case = rows[i].name;
         int few = many > rows[i].least && rows[i].least > FEW ? rows[i].least : FEW;
         grows_no_faster_than_n((int)i, many > few ? few : many / 4, many);
