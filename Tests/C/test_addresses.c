@@ -80,6 +80,23 @@ CASE(each_hop_is_checked)
     destroy(downloader);
 }
 
+/* A host name in UTF-8 is that of its ASCII form, of redirects too. */
+CASE(host_names_outside_ascii_are_converted)
+{
+    const int port = port_of("SDD_TEST_SERVER");
+    const char *exceptions[] = { "xn--bcher-kva.test", "127.0.0.1" };
+    char url[100], split[100], resolve[100];
+    snprintf(resolve, sizeof resolve, "xn--bcher-kva.test:%d:127.0.0.1", port);
+    snprintf(url, sizeof url, "http://B\303\234cher.test:%d/ok", port);
+    snprintf(split, sizeof split, "http://xn--bcher-kva.test\342\204\200:%d/ok", port);
+    OWNED_DOWNLOADER downloader = public_but(exceptions, 2, resolve);
+    check_goes(downloader, url, 1);
+    check_goes(downloader, atf("/redirect?to=http://b%%C3%%BCcher.test:%d/ok", port), 1);
+    OWNED_RECORD r = RECORD_INIT;
+    fetch(downloader, &r, split, SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
+}
+
 /* The filter is also asked about addresses that are exceptions. */
 static int32_t refuse_all(const char *address, int32_t port, void *user_data)
 {

@@ -39,7 +39,8 @@ import Testing
         ("http:/host", .malformed), ("http://", .malformed), ("http:///path", .malformed), ("http://?x", .malformed),
         ("http://#x", .malformed), ("http://h/a b", .malformed), ("http://h/\r\nX:", .malformed),
         ("http://h/\u{0}", .malformed), ("http://h/\u{7f}", .malformed), (" http://h/", .malformed),
-        ("http://bücher.example/", .malformed), ("ftp://h/", .scheme), ("file:///a", .scheme), ("data:,x", .scheme),
+        ("http://bücher.example/", .hostNotASCII(7..<22)), ("http://ü@h/", .malformed), ("ftp://h/", .scheme),
+        ("file:///a", .scheme), ("data:,x", .scheme),
         ("httpx://h/", .scheme), ("javascript:alert(1)", .scheme),
     ])
     func refuses(text: String, flaw: ImageURL.Flaw) {

@@ -31,8 +31,13 @@ struct NaiveImageURL: Equatable {
         guard rest.starts(with: Array("//".utf8)) else { throw .malformed }
         let authority = rest.dropFirst(2).prefix { !Array("/?#".utf8).contains($0) }
         if authority.isEmpty && scheme != .file { throw .malformed }
-        if authority.contains(where: { $0 >= 0x80 }) { throw .malformed }
         let parts = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        if authority.contains(where: { $0 >= 0x80 }) {
+            let host = parts.last ?? []
+            let name = host.prefix { $0 != UInt8(ascii: ":") }
+            let rest = authority.prefix(authority.count - host.count) + host.dropFirst(name.count)
+            throw scheme == .file || rest.contains { $0 >= 0x80 } ? .malformed : .hostNotASCII(name.indices)
+        }
         hasUserinfo = parts.count > 1
         let end = rest.startIndex + 2 + authority.count
         let host = end - (parts.last?.count ?? 0)

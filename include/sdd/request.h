@@ -335,10 +335,10 @@ typedef struct sdd_download_request {
  *
  * @param downloader NULL: the shared one.
  * @param url An absolute http or https URL of at most 65,536 bytes. Bytes over 0x7f in path, query
- *     or fragment are percent-encoded; write host names in punycode. An error in the URL is
- *     reported to `completed`. Or a data: URL (RFC 2397, parsed as browsers do) of up to
- *     max_body_bytes of content, only for GET and without a sink. Its content is the body,
- *     delivered without queue, network or cache, with http_status 0, its media type as
+ *     or fragment are percent-encoded; a host name in UTF-8 gets its ASCII form (UTS 46, if libcurl
+ *     has libidn2). `completed` gets an error in the URL. Or a data: URL (RFC 2397, parsed as
+ *     browsers do) of up to max_body_bytes of content, only for GET and without a sink. Its content
+ *     is the body, delivered without queue, network or cache, with http_status 0, its media type as
  *     Content-Type, and SDD_ORIGIN_NETWORK; request header fields and a range have no effect.
  * @param options SDD_OPTION_ bits marked D.
  * @param progress May be NULL.

@@ -11,7 +11,11 @@ package struct ImageURL: Hashable, Sendable {
         package var isHTTP: Bool { self == .http || self == .https }
     }
 
-    package enum Flaw: Error { case missing, empty, tooLong, notUTF8, malformed, scheme }
+    package enum Flaw: Error, Equatable {
+        case missing, empty, tooLong, notUTF8, malformed, scheme
+        /// The range in bytes is that of the host without a port.
+        case hostNotASCII(Range<Int>)
+    }
 
     /// 64 KiB, to reject requests that no server accepts. The limit does not apply to data: URLs, which are not sent
     /// anywhere.
@@ -110,9 +114,8 @@ package struct ImageURL: Hashable, Sendable {
         }
         let authority = scheme == .other ? nil : Authority(in: bytes, after: colon)
         if let authority {
-            // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass
-            // punycode.
-            guard scheme == .file || !authority.all.isEmpty, authority.isASCII else { throw .malformed }
+            guard scheme == .file || !authority.all.isEmpty else { throw .malformed }
+            guard authority.isASCII else { throw scheme.isHTTP ? authority.flawOutsideASCII(in: bytes) : .malformed }
         } else {
             guard scheme == .other, colon + 1 < bytes.count else { throw .malformed }
         }
@@ -169,6 +172,13 @@ package struct ImageURL: Hashable, Sendable {
             }
             all = start..<end
             self.host = host..<end
+        }
+
+        /// Only a host name has an ASCII form: user name and password must be percent-encoded, a port has digits.
+        func flawOutsideASCII(in bytes: UnsafeBufferPointer<UInt8>) -> Flaw {
+            let name = host.lowerBound..<(bytes[host].firstIndex(of: UInt8(ascii: ":")) ?? host.upperBound)
+            let isElsewhere = all.contains { bytes[$0] >= 0x80 && !name.contains($0) }
+            return isElsewhere ? .malformed : .hostNotASCII(name)
         }
     }
 

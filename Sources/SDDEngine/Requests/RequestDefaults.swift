@@ -225,7 +225,7 @@ extension RequestDefaults {
         if unsafe ImageURL.isData(bytes) { return unsafe try dataURL(bytes, limit: limit) }
         do throws(ImageURL.Flaw) {
             return unsafe try ImageURL(
-                checking: bytes, allowsFiles: self.allowsFiles, others: storage.schemes)
+                checkingAnyHost: bytes, allowsFiles: self.allowsFiles, others: storage.schemes)
         } catch {
             throw DownloadError(error, of: shownURL(unsafe Array(bytes)))
         }
@@ -270,8 +270,13 @@ extension DownloadError {
         case .malformed:
             self.init(
                 .invalidURL, .urlMalformed,
-                "The URL \(url) is malformed: it must be absolute, as http://host/path, in ASCII up to the path, "
-                    + "without spaces.")
+                "The URL \(url) is malformed: it must be absolute, as http://host/path, without spaces, "
+                    + "with user name and password in ASCII.")
+        case .hostNotASCII:
+            self.init(
+                .invalidURL, .urlMalformed,
+                "The host of the URL \(url) is no internationalized domain name, or libcurl cannot convert such names: "
+                    + "write it in ASCII (xn--).")
         case .missing: self.init(.invalidURL, .urlNull, "The URL is NULL.")
         case .scheme:
             self.init(

@@ -67,7 +67,7 @@ package final class ImageCache: Sendable {
     package func key(ofURL text: String) -> String {
         let url = unsafe try? Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
             if unsafe ImageURL.isData(bytes) { return unsafe try ImageURL(data: bytes, limit: bytes.count) }
-            return unsafe try ImageURL(checking: bytes, allowsFiles: true)
+            return unsafe try ImageURL(checkingAnyHost: bytes, allowsFiles: true)
         }
         guard let url else { return text }
         return key(of: url)

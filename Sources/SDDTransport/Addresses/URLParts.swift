@@ -38,6 +38,8 @@ final class URLParts {
     var url: String? { self[CURLUPART_URL] }
     var scheme: String { self[CURLUPART_SCHEME]?.lowercased() ?? "" }
     var host: String { self[CURLUPART_HOST]?.lowercased() ?? "" }
+    /// The host, with a name outside ASCII converted.
+    var asciiHost: String? { text(CURLUPART_HOST, UInt32(CURLU_PUNYCODE)) }
     /// The port; the default port of the scheme if none is given.
     var port: String { text(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)) ?? "" }
     var origin: Origin { Origin(scheme: scheme, host: host, port: port) }

@@ -75,7 +75,7 @@ extension Redirects {
         guard let url else { throw .redirectMalformed(host: host) }
         do throws(ImageURL.Flaw) {
             return try Array(url.utf8).withUnsafeBufferPointer { (bytes) throws(ImageURL.Flaw) in
-                try ImageURL(checking: bytes, allowsFiles: false)
+                try ImageURL(checkingAnyHost: bytes, allowsFiles: false)
             }
         } catch {
             throw error == .scheme ? .redirectScheme(host: host) : .redirectMalformed(host: host)
