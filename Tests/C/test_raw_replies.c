@@ -118,6 +118,29 @@ CASE(good_and_bad_by_turns)
     destroy(downloader);
 }
 
+/* Bytes behind a reply, such as the body of a HEAD, are not the reply to the next request. Behind a proxy it may be for
+   another host. */
+CASE(bytes_that_answer_no_request)
+{
+    static const char evil[] = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
+    static const struct row first[] = {
+        { "a body with a length", .method = "GET" }, { "HEAD", .method = "HEAD" }, { "204", .method = "DELETE" },
+    };
+    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
+    for (int i = 0; i < 3; i++) {
+        current_case = first[i].name;
+        const char *url = i == 2 ? raw_url("/raw/%d", row_named("204")) : raw_url("/good");
+        ask(downloader, &r, &first[i], url);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        for (int j = 0; j < RAW_CONNECTIONS; j++)
+            if (raw_server.connections[j].descriptor >= 0) raw_write(&raw_server.connections[j], evil, sizeof evil - 1);
+        ask_good(downloader, &r);
+        ask_good(downloader, &r);
+    }
+    destroy(downloader);
+}
+
 /* A cache delivers a body with an unknown coding as it came, with its Content-Encoding field. */
 CASE(an_unknown_coding_from_a_cache)
 {

@@ -8,9 +8,9 @@ extension CurlTransfer {
     /// succeeded.
     func conclude(_ code: CURLcode) -> Conclusion {
         measure()
-        if hop.needsNewConnection {
+        if let reason = hop.leavesConnection {
             progress.wantsNewConnection = true
-            return .startsOver(reauthorized(request), because: TransferMessages.isUnanswered)
+            return .startsOver(reauthorized(request), because: reason)
         }
         if isNotProcessed(code) { return refused(code) }
         learnAuthorization()

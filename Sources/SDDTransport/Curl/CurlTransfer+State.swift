@@ -172,8 +172,8 @@ extension CurlTransfer {
         /// those that it leaves behind are sent again together.
         var isLeftBehind = false
         static let mostRepeatsBesideAnswers = 4
-        /// True if the request is to be sent again, but over a new connection.
-        var needsNewConnection = false
+        /// The reason why the request is to be sent over a new connection.
+        var leavesConnection: String?
         /// True if the request was sent as often as it may be.
         var hasGivenUp = false
         var sentBytes: Int64 = 0

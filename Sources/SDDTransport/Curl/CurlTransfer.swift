@@ -195,10 +195,13 @@ extension CurlTransfer {
                 return false
             }
             // The server has probably closed its other connections too, or wants none a second time.
-            if !maySpeakHTTP2 || surroundings.news.isSerial(request), isOnUsedConnection {
-                hop.needsNewConnection = true
+            if isOnSerialConnection {
+                hop.leavesConnection = TransferMessages.isUnanswered
                 return false
             }
+        } else if hasForeignInput(at: localPort) {
+            hop.leavesConnection = TransferMessages.hasForeignInput
+            return false
         }
         witness.connected(localPort: localPort)
         if request.scheme == .https { hop.record = ArrivingRecord(before: witness.arrivals?.received) }
@@ -213,6 +216,17 @@ extension CurlTransfer {
 
     /// Whether libcurl has opened no connection for the hop.
     private var isOnUsedConnection: Bool { easy.number(CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// Whether the connection has served other requests, by HTTP/1.
+    private var isOnSerialConnection: Bool {
+        (!maySpeakHTTP2 || surroundings.news.isSerial(request)) && isOnUsedConnection
+    }
+
+    /// Whether the connection has bytes that answer no request, such as more of a body than was announced. They would be
+    /// taken for the response to this one, which may be for another host behind the same proxy.
+    private func hasForeignInput(at port: Int32) -> Bool {
+        CurlFeatures.usesConnectionsWithInput && isOnSerialConnection && witness.hasMore(localPort: port)
+    }
 
     private func joinConnection(at port: Int32) {
         hop.port = port

@@ -21,6 +21,9 @@ enum TransferMessages {
 
     static let isUnanswered = "The connection was closed without an answer; the request is sent over a new one."
 
+    static let hasForeignInput =
+        "The connection has bytes that answer no request; the request is sent over a new one."
+
     static let asksAgain = "The host did not look at the request; it is sent again over another connection."
 
     static func success(_ end: TransferEnd, bytes: Int) -> String {

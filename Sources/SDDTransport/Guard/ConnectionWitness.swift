@@ -45,6 +45,9 @@ struct ConnectionWitness {
     /// has failed, and use it for requests that can never be answered.
     func abandon() { watch.sockets.shut(localPort: localPort) }
 
+    /// Whether bytes have arrived at a connection that libcurl has not taken.
+    func hasMore(localPort: Int32) -> Bool { watch.sockets.hasMore(localPort: UInt16(truncatingIfNeeded: localPort)) }
+
     /// The bytes that the connection has received, whether libcurl has delivered them or not; `nil` if there is none.
     var arrivals: SocketCounts.Arrivals? { watch.sockets.arrivals(localPort: localPort) }
 

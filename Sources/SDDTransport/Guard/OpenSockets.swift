@@ -43,6 +43,8 @@ final class OpenSockets: Sendable {
 
     private struct State {
         var sockets: [Int32: Socket] = [:]
+        /// The descriptors of sockets whose local port is known.
+        var ports: [UInt16: Int32] = [:]
         var past: [Past] = []
         var next: UInt64 = 1
     }
@@ -67,6 +69,7 @@ final class OpenSockets: Sendable {
     func close(_ descriptor: Int32) -> Int32 {
         state.withLock { state in
             guard var socket = state.sockets.removeValue(forKey: descriptor) else { return }
+            if let port = socket.localPort, state.ports[port] == descriptor { state.ports[port] = nil }
             // A connection without a mark or a known fate is not looked up later.
             guard socket.mark != nil || socket.fate != Fate(), let port = Self.localPort(of: &socket) else { return }
             var fate = Self.fate(of: socket)
@@ -89,6 +92,13 @@ extension OpenSockets {
     /// Records the server's announcement that it processes no stream after `lastStream`.
     func heardGoAway(lastStream: UInt32, localPort: UInt16) {
         change(localPort) { $0.fate.lastStream = min($0.fate.lastStream ?? .max, lastStream) }
+    }
+
+    /// Whether there are bytes that libcurl has not taken.
+    func hasMore(localPort: UInt16) -> Bool {
+        state.withLock { state in
+            Self.descriptor(at: localPort, &state).map { SocketCounts.waiting(at: $0) > 0 } ?? false
+        }
     }
 
     func arrivals(localPort: UInt16) -> SocketCounts.Arrivals? {
@@ -127,11 +137,13 @@ extension OpenSockets {
 
     private static func descriptor(at localPort: UInt16, _ state: inout State) -> Int32? {
         guard localPort != 0 else { return nil }
+        if let descriptor = state.ports[localPort] { return descriptor }
         for descriptor in state.sockets.keys {
             guard var socket = state.sockets[descriptor] else { continue }
             let isNew = socket.localPort == nil
             let port = Self.localPort(of: &socket)
             if isNew { state.sockets[descriptor] = socket }
+            if isNew, let port { state.ports[port] = descriptor }
             if port == localPort { return descriptor }
         }
         return nil

@@ -32,6 +32,9 @@ enum CurlFeatures {
     /// Whether a request that libcurl keeps back until a connection is free may be forgotten there. From 8.14 on all of them
     /// are looked at whenever something happens.
     static let forgetsWaitingRequests = !isAtLeast(0x08_0e_00)
+    /// Whether libcurl sends a request over a connection on which bytes have arrived that nobody asked for. They would be
+    /// its response. Versions since 8.0 close such a connection.
+    static let usesConnectionsWithInput = !isAtLeast(0x08_00_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     /// Whether libcurl has HTTP/3 by ngtcp2. That of OpenSSL's own QUIC, an experiment that ended with 8.19, takes bodies
     /// that were cut off for complete ones.
