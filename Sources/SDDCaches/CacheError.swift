@@ -8,6 +8,8 @@ package enum CacheError: Error, Equatable, Sendable {
     case store(Operation)
     /// The directory is not safe to use: it belongs to another user, is writable by others, or is not a directory.
     case unsafeDirectory
+    /// The directory is not that of a cache: it has a file of another program, with this name, which is one of an entry.
+    case foreignFile(String)
     /// The entry exceeds the limit of the whole cache, or cannot be encoded.
     case tooLarge
     /// There is no memory for the data to be read.

@@ -189,6 +189,31 @@ CASE(bad_and_unsafe_folders_are_refused)
     check_no_cache(folder, SDD_DETAIL_CACHE_UNSAFE);
     CHECK_EQUAL(mode_of(folder), 0702);
     CHECK(chmod(folder, 0700) == 0);
+    CHECK(unlink(inside) == 0);
+    snprintf(inside, sizeof inside, "%s/0123456789abcdef0123456789abcdef.png", folder);
+    write_whole(inside, "a picture", 9);
+    check_no_cache(folder, SDD_DETAIL_CACHE_FOREIGN);
+    CHECK(access(inside, F_OK) == 0);
+    remove_folder(folder);
+}
+
+CASE(a_relative_folder_means_the_same_after_chdir)
+{
+    char folder[512], elsewhere[600], before[512];
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", folder);
+    CHECK(getcwd(before, sizeof before) != NULL && chdir(folder) == 0 && mkdir(elsewhere, 0700) == 0);
+    config.levels = SDD_CACHE_DISK;
+    config.directory = "cache";
+    sdd_cache *c = make_cache(&config);
+    CHECK(chdir(elsewhere) == 0);
+    put(c, KEY, fixture_image("png/rgb8.png"), NULL);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(c), SDD_OK);
+    CHECK_EQUAL(counts_of(c).disk_count, 1);
+    CHECK(access("cache", F_OK) != 0);
+    CHECK_STATUS(sdd_cache_destroy(c), SDD_OK);
+    CHECK(chdir(before) == 0);
     remove_folder(folder);
 }
 

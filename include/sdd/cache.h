@@ -231,7 +231,9 @@ typedef struct sdd_cache_config {
        $HOME/.cache/sdd/NAME. Default "default". The environment is read once, at creation, and not
        by a set-user-ID program. */
     const char *SDD_NULLABLE name;
-    const char *SDD_NULLABLE directory; /* used in place of `name`; made if it does not exist */
+    /* Used in place of `name`; made if it does not exist. It is for caches alone: files of other
+       programs that are named like entries would be removed (SDD_DETAIL_CACHE_FOREIGN). */
+    const char *SDD_NULLABLE directory;
     /* read_only_count directories of caches, searched in this order for entries that `directory`
        does not have, and never changed. */
     const char *SDD_NULLABLE const *SDD_NULLABLE read_only_directories;

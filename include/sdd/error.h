@@ -229,7 +229,10 @@ SDD_ENUM(sdd_detail) {
     /* There is nothing to store: no bytes, and no image that can be encoded. */
     SDD_DETAIL_CACHE_NOTHING = 401306,
     /* An entry was not written: its cache was destroyed and destroy_timeout_ms had passed. */
-    SDD_DETAIL_CACHE_DROPPED = 401307
+    SDD_DETAIL_CACHE_DROPPED = 401307,
+    /* The directory is of another program: it has a file that is named like an entry, by 32 digits,
+       but is none, and no cache has been there. */
+    SDD_DETAIL_CACHE_FOREIGN = 401308
 };
 
 /**

@@ -40,7 +40,12 @@ func makeCache(_ config: sdd_cache_config) throws(Refusal) -> ImageCache {
         return try makeCache(config, failure: &failure)
     } catch {
         guard let failure else { throw error }
-        let detail: DownloadError.Detail = failure == .unsafeDirectory ? .cacheUnsafe : .cacheDirectory
+        let detail: DownloadError.Detail =
+            switch failure {
+            case .unsafeDirectory: .cacheUnsafe
+            case .foreignFile: .cacheForeign
+            default: .cacheDirectory
+            }
         var told = DownloadError(.cache, detail, error.sentence)
         told.systemError = DownloadError(failure).systemError
         throw Refusal(told)
@@ -151,6 +156,8 @@ func words(_ error: CacheError) -> String {
     switch error {
     case .system(let operation, let errno): "\(operation.rawValue) failed: \(systemWords(errno))"
     case .unsafeDirectory: "it is no directory, belongs to another user, or its group or others may write to it"
+    case .foreignFile(let name):
+        "it is not that of a cache: \(shown(name)) is a file of another program, and would be removed as an entry"
     case .tooLarge, .noMemory, .nothing, .dropped, .store: "it cannot be used"
     }
 }
@@ -163,7 +170,7 @@ private func directory(_ config: sdd_cache_config, _ failure: inout CacheError?)
             SDD_ERROR_INVALID_ARGUMENT, "sdd_cache_config.name",
             "\(shown(name)) is no name of a folder: at most 255 bytes without \"/\", and not \".\" or \"..\"")
     }
-    if let directory = try path(config.directory, "sdd_cache_config.directory") { return directory }
+    if let directory = try path(config.directory, "sdd_cache_config.directory") { return lasting(directory) }
     // A set-user-ID program must not write where its caller says.
     if let base = absolute(sddsys_secure_variable("XDG_CACHE_HOME")) { return base + "/sdd/" + name }
     if let home = absolute(sddsys_secure_variable("HOME")) { return home + "/.cache/sdd/" + name }
@@ -171,6 +178,13 @@ private func directory(_ config: sdd_cache_config, _ failure: inout CacheError?)
     throw Refusal(
         SDD_ERROR_CACHE, "sdd_cache_config.directory",
         "NULL needs XDG_CACHE_HOME or HOME in the environment, with an absolute path")
+}
+
+/// Returns a path that means the same after chdir(2).
+private func lasting(_ path: String) -> String {
+    guard let first = path.utf8.first, first != UInt8(ascii: "/"), let bytes = getcwd(nil, 0) else { return path }
+    defer { free(bytes) }
+    return String(validatingCString: bytes).map { $0 + "/" + path } ?? path
 }
 
 private func absolute(_ text: UnsafePointer<CChar>?) -> String? {

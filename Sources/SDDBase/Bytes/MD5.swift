@@ -14,6 +14,21 @@ package enum MD5 {
         }
     }
 
+    /// Whether the name begins like one that is made with `hex(of:)`.
+    package static func begins(_ name: String) -> Bool {
+        let digits = name.utf8.prefix(32)
+        return digits.count == 32
+            && digits.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
+    }
+
+    /// Whether the name is one that is made with `hex(of:)` and a suffix.
+    package static func begins(_ name: String, before suffix: String) -> Bool {
+        name.utf8.count == 32 + suffix.utf8.count && name.hasSuffix(suffix) && begins(name)
+    }
+
     /// - Parameter place: room for at least 32 digits.
     package static func writeHex(of bytes: UnsafeRawBufferPointer, to place: UnsafeMutableBufferPointer<UInt8>) {
         let state = Self.state(after: bytes)

@@ -27,6 +27,10 @@ package final class DownloadLocks: Sendable {
     /// remove the next owner's lock.
     private static let breakingName = "breaking"
     private static let suffix = ".lock"
+
+    /// Whether a file in the directory is a lock.
+    static func isName(_ name: String) -> Bool { name == breakingName || MD5.begins(name, before: suffix) }
+
     /// The most attempts. Each one fails only because another owner has just released the key.
     private static let attempts = 8
     /// The age in microseconds at which unused locks of dead owners are removed.
@@ -217,7 +221,7 @@ package final class DownloadLocks: Sendable {
     func trim(now: Int64) {
         var names: [String] = []
         try? files.list(directory.descriptor) { name in
-            if name.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8) { names.append(name) }
+            if MD5.begins(name, before: Self.suffix) { names.append(name) }
             return true
         }
         for name in names {

@@ -121,9 +121,7 @@ extension CacheDirectory {
         let new: CacheDirectory
         switch origin {
         case .path(let path): new = try Self.make(path, files: files)
-        case .child(let name, let parent):
-            try parent.makeAgain()
-            new = try parent.making(name)
+        case .child(let name, let parent): new = try parent.making(name)
         case .opened: return false
         }
         return try CacheError.during(.open) { () throws(SystemError) in

@@ -23,7 +23,8 @@ enum SecretFile {
         if read(directory) == nil { _ = make(key.bytes, directory) }
     }
 
-    private static func read(_ directory: CacheDirectory) -> SecretKey? {
+    /// Returns the key that the directory has.
+    static func read(_ directory: CacheDirectory) -> SecretKey? {
         let files = directory.files
         guard let descriptor = try? files.open(name, in: directory.descriptor, flags: O_RDONLY) else { return nil }
         defer { try? files.close(descriptor) }

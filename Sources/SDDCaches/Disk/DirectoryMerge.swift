@@ -10,6 +10,8 @@ package struct DirectoryMerge {
     private let path: String
     private let other: CacheDirectory
     private let reader: EntryReader
+    /// Whether a cache has been in the other directory.
+    private let isOfCache: Bool
     private var failure: CacheError?
     private var moved: Int64 = 0
 
@@ -19,6 +21,8 @@ package struct DirectoryMerge {
         self.store = store
         self.path = path
         other = try CacheDirectory.open(path, files: store.directory.files)
+        isOfCache = SecretFile.read(other) != nil
+        if !isOfCache { try DirectoryOwner.check(other) }
         reader = EntryReader(directory: other, mapFrom: nil)
     }
 
@@ -36,10 +40,16 @@ package struct DirectoryMerge {
     ///   removed.
     /// - Returns: the number of entries moved.
     package mutating func run(where isWanted: (String) -> Bool) throws(CacheError) -> Int64 {
+        let entries = try DirectoryScan.whole(other).entries
+        if entries.isEmpty, !isOfCache {
+            // The rest of a merge that ended here, or an empty directory. One with files of another program stays.
+            try? files.removeDirectory(path, in: AT_FDCWD)
+            return 0
+        }
         // The ledger's totals are wrong from the first entry on. After a failure, the next cache that opens the
         // directory counts again.
         remove(DiskLedger.name)
-        for entry in try DirectoryScan.whole(other).entries {
+        for entry in entries {
             do throws(CacheError) {
                 try merge(entry, isWanted)
             } catch {
@@ -103,23 +113,37 @@ package struct DirectoryMerge {
     /// Removes the files other than entries that a cache has in its directory, then the directory. A file of another
     /// program keeps the directory from being removed.
     private func removeDirectory() {
-        for name in ["locks", "parts"] { removeDirectory(name) }
-        for name in [DiskLedger.name, TrimLock.name, SecretFile.name] { remove(name) }
+        // The key shows that the directory is of a cache, so it goes last.
+        let areGone = [
+            removeDirectory("locks", where: DownloadLocks.isName), removeDirectory("parts", where: PartStore.isName),
+            remove(DiskLedger.name), remove(TrimLock.name),
+        ]
+        guard areGone.allSatisfy({ $0 }), remove(SecretFile.name) else { return }
         try? files.removeDirectory(path, in: AT_FDCWD)
     }
 
-    private func removeDirectory(_ name: String) {
-        guard let directory = try? CacheDirectory.open(name, in: other.descriptor, files: files) else { return }
+    /// - Returns: whether it is gone.
+    private func removeDirectory(_ name: String, where isOwn: (String) -> Bool) -> Bool {
+        let directory: CacheDirectory
+        do throws(CacheError) {
+            directory = try CacheDirectory.open(name, in: other.descriptor, files: files)
+        } catch {
+            return error == .system(.open, errno: ENOENT)
+        }
         var names: [String] = []
         try? files.list(directory.descriptor) {
             names.append($0)
             return true
         }
-        for name in names { try? files.remove(name, in: directory.descriptor) }
-        try? files.removeDirectory(name, in: other.descriptor)
+        for name in names where isOwn(name) { try? files.remove(name, in: directory.descriptor) }
+        return (try? files.removeDirectory(name, in: other.descriptor)) != nil
     }
 
-    private func remove(_ name: String) { try? files.remove(name, in: other.descriptor) }
+    /// - Returns: whether it is gone.
+    @discardableResult
+    private func remove(_ name: String) -> Bool {
+        (try? files.removeIfThere(name, in: other.descriptor)) != nil
+    }
 }
 
 extension DiskStore {

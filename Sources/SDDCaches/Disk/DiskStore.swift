@@ -45,7 +45,12 @@ package final class DiskStore: Sendable {
         readers = (own + others).map { EntryReader(directory: $0, mapFrom: options.mapFrom) }
         currentLimits = Monitor(options.limits)
         ledger = DiskLedger(directory)
-        secret = SecretFile.key(in: directory)
+        if let known = SecretFile.read(directory) {
+            secret = known
+        } else {
+            try DirectoryOwner.check(directory)
+            secret = SecretFile.key(in: directory)
+        }
         downloads = DownloadLocks(try directory.making("locks"), time: time)
         parts = PartStore(try directory.making("parts"), time: time)
     }

@@ -72,13 +72,8 @@ package struct EntryName: Equatable, Sendable {
 
     /// Whether a file in the directory may be an entry, by its name alone.
     package static func isEntry(_ name: String) -> Bool {
-        let bytes = name.utf8
-        guard bytes.prefix(32).count == 32, bytes.prefix(32).allSatisfy(isDigit) else { return false }
-        let rest = bytes.dropFirst(32)
+        guard MD5.begins(name) else { return false }
+        let rest = name.utf8.dropFirst(digitCount)
         return rest.isEmpty || rest.count > 1 && rest.first == UInt8(ascii: ".")
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 }

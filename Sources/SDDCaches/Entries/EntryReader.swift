@@ -97,6 +97,17 @@ struct EntryReader {
         }
     }
 
+    /// Whether the file ends as an entry does: also one that is damaged or of another version, and one without content,
+    /// as a crash of the system may leave.
+    func endsLikeEntry(_ file: File) -> Bool {
+        let size = Int(max(0, min(Int64(EntryTrailer.footerLength), file.status.size)))
+        guard size > 0 else { return true }
+        guard let tail = FileMemory(size: size) else { return false }
+        defer { tail.free() }
+        return (try? fill(tail.place, from: file, at: file.status.size - Int64(size))) != nil
+            && EntryTrailer.hasMagic(atEndOf: tail.bytes)
+    }
+
     /// Checks the body against its trailer without holding it in memory.
     func checkBody(of file: File, trailer: EntryTrailer) throws(EntryFlaw) {
         guard let end = Int64(exactly: trailer.bodyLength) else { throw .damaged }

@@ -61,6 +61,11 @@ extension EntryTrailer {
         return bytes
     }
 
+    static func hasMagic(atEndOf bytes: UnsafeRawBufferPointer) -> Bool {
+        var reading = BytesReading(UnsafeRawBufferPointer(rebasing: bytes.suffix(8)))
+        return reading.number() == magic
+    }
+
     /// Returns the length of the trailer of a file that ends with these bytes.
     static func length(ofFileEndingWith bytes: UnsafeRawBufferPointer) throws(EntryFlaw) -> Int {
         var reading = BytesReading(UnsafeRawBufferPointer(rebasing: bytes.suffix(footerLength)))

@@ -28,6 +28,9 @@ package final class PartStore: Sendable {
     /// Makes the directory again if it was removed.
     func makeAgain() throws(CacheError) { try directory.makeAgain() }
 
+    /// Whether a file in the directory is a part, or one that is being written.
+    static func isName(_ name: String) -> Bool { MD5.begins(name, before: suffix) || TemporaryName.isOne(name) }
+
     private static func name(_ key: String) -> String { MD5.hex(of: key) + suffix }
 
     /// Returns the undamaged part of a key; nil if there is none.
@@ -152,8 +155,7 @@ package final class PartStore: Sendable {
             let listing = try files.listing(directory.descriptor)
             var found: [(String, FileStatus)] = []
             while let name = try listing.next() {
-                let isPart = name.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8)
-                guard isPart || TemporaryName.isOne(name),
+                guard Self.isName(name),
                     let status = try files.statusIfThere(of: name, in: directory.descriptor), status.kind == .file
                 else { continue }
                 found.append((name, status))

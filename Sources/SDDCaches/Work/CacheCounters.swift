@@ -31,6 +31,7 @@ package final class CacheCounters: Sendable {
         switch error {
         case .system(_, let errno): self.error.store(errno, ordering: .relaxed)
         case .unsafeDirectory: self.error.store(EACCES, ordering: .relaxed)
+        case .foreignFile: self.error.store(ENOTEMPTY, ordering: .relaxed)
         case .store: self.error.store(EIO, ordering: .relaxed)
         case .tooLarge, .noMemory, .nothing, .dropped: break
         }

@@ -116,6 +116,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case cacheTooLarge = 401_305
         case cacheNothing = 401_306
         case cacheDropped = 401_307
+        case cacheForeign = 401_308
     }
 
     package let code: Code

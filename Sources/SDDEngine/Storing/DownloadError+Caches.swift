@@ -48,6 +48,10 @@ extension DownloadError {
         case .unsafeDirectory:
             self.init(
                 .cache, .cacheUnsafe, "The cache's directory belongs to another user, or others may write to it.")
+        case .foreignFile(let name):
+            self.init(
+                .cache, .cacheForeign,
+                "The directory is not that of a cache: \(shown(Array(name.utf8))) is a file of another program.")
         case .tooLarge: self.init(.cache, .cacheTooLarge, "It is larger than the whole cache may be.")
         case .noMemory: self.init(.noResources, .none, "There was no memory for an entry of the cache.")
         case .nothing: self = .nothingToStore

@@ -219,6 +219,7 @@ pub const SDD_DETAIL_CACHE_READ: _bindgen_ty_3 = 401304;
 pub const SDD_DETAIL_CACHE_TOO_LARGE: _bindgen_ty_3 = 401305;
 pub const SDD_DETAIL_CACHE_NOTHING: _bindgen_ty_3 = 401306;
 pub const SDD_DETAIL_CACHE_DROPPED: _bindgen_ty_3 = 401307;
+pub const SDD_DETAIL_CACHE_FOREIGN: _bindgen_ty_3 = 401308;
 pub type _bindgen_ty_3 = sdd_detail;
 extern "C" {
     pub fn sdd_status_name(status: sdd_status) -> *const ::std::os::raw::c_char;
