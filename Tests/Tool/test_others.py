@@ -453,6 +453,12 @@ class CacheTests(ToolTest):
         for command in ("ls", "stats", "verify", "trim"):
             self.assertIn("there is no cache", self.sdd("cache", command, "--cache-dir", "typo", status=3).err)
         self.assertFalse((self.folder / "typo").exists())
+        notes = self.folder / "notes"
+        notes.mkdir()
+        (notes / "text").touch()
+        for command in ("ls", "stats", "verify", "trim"):
+            self.sdd("cache", command, "--cache-dir", "notes", status=3)
+        self.assertEqual([path.name for path in notes.iterdir()], ["text"])
         self.assertIn(str(self.folder / "home/.cache/sdd/default"), self.sdd("cache", "ls", status=3).err)
 
 

@@ -463,6 +463,23 @@ static void check_options(const struct settings *settings, const char *command)
     }
 }
 
+static bool has_file(const char *directory, const char *name)
+{
+    struct text path = { 0 };
+    text_printf(&path, "%s/%s", directory, name);
+    bool is_there = access(path.data, F_OK) == 0;
+    text_free(&path);
+    return is_there;
+}
+
+/* Whether a cache has been in the directory: to open one makes it a cache. Only merge may do that. */
+static bool is_cache(const char *directory, const char *command)
+{
+    struct stat facts;
+    if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
+    return strcmp(command, "merge") == 0 || has_file(directory, "key") || has_file(directory, "ledger");
+}
+
 int run_cache(struct settings *settings, char **arguments, size_t count)
 {
     static const struct {
@@ -472,7 +489,6 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
                      { "trim", cache_trim },  { "stats", cache_statistics }, { "verify", cache_verify },
                      { "merge", cache_merge } };
     struct cache_run run = { .settings = settings, .arguments = arguments + 1, .count = count - (count > 0) };
-    struct stat facts;
     size_t i = 0;
     if (count == 0) usage_error("no command: ls, get, rm, trim, stats, verify or merge");
     while (i < sizeof commands / sizeof *commands && strcmp(arguments[0], commands[i].name) != 0) i++;
@@ -485,7 +501,7 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
     check_options(settings, arguments[0]);
     if (strcmp(arguments[0], "verify") == 0 && run.count > 0) usage_error("verify takes no argument");
     find_directory(&run);
-    if (stat(run.directory.data, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+    if (!is_cache(run.directory.data, arguments[0])) {
         complain("there is no cache %s", run.directory.data);
         text_free(&run.directory);
         return EXIT_FILES;
