@@ -138,12 +138,13 @@ static void *trim(void *cache)
 }
 
 /* Creates files that a trim takes for entries. */
+/* The files end like entries, or the folder would be that of another program. */
 static void fill_folder(const char *folder)
 {
     for (int i = 0; i < OLD_ENTRIES; i++) {
         char path[600];
         snprintf(path, sizeof path, "%s/%032x", folder, (unsigned)i);
-        write_whole(path, "entry", 5);
+        write_whole(path, "sddentry", 8);
         make_older(path, 1000);
     }
 }
