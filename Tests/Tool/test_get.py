@@ -87,6 +87,29 @@ class GetTests(ToolTest):
         self.sdd("get", "-o", "/dev/null", PHOTO_URL, status=0)
         self.assertTrue(pathlib.Path("/dev/null").is_char_device())
 
+    def test_a_descriptor_is_written_to_whatever_is_open_there(self):
+        (self.folder / "link").symlink_to("/dev/stdout")
+        inside = pathlib.Path("/dev/stdout").readlink()
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1", "link"):
+            for options in ([], ["--force"], ["--no-clobber"], ["--resume"]):
+                with self.subTest(name=name, options=options), open(self.folder / "out", "wb") as out:
+                    self.sdd("get", *options, "-o", name, PHOTO_URL, status=0, stdout=out)
+                    self.assertEqual((self.folder / "out").read_bytes(), PHOTO.read_bytes())
+                    self.assertEqual(pathlib.Path("/dev/stdout").readlink(), inside)
+        self.assertTrue((self.folder / "link").is_symlink())
+        for options in ([], ["--force"], ["--no-clobber"]):
+            with self.subTest(options=options), open(self.folder / "other", "wb") as other:
+                line, = self.sdd("get", "--json", *options, "-o", f"/dev/fd/{other.fileno()}", PHOTO_URL, status=0,
+                                 pass_fds=[other.fileno()]).lines
+                self.assertEqual(line["path"], f"/dev/fd/{other.fileno()}")
+                self.assertEqual((self.folder / "other").read_bytes(), PHOTO.read_bytes())
+        self.assertEqual(self.files(), ["link", "other", "out"])
+
+    def test_a_descriptor_that_is_not_open_is_refused(self):
+        for number in range(3, 12):
+            self.assertIn("Bad file descriptor", self.sdd("get", "-o", f"/dev/fd/{number}", PHOTO_URL, status=3).err)
+        self.usage("get", "--json", "-o", "/dev/stdout", PHOTO_URL, says="would mix on standard output")
+
     def test_pictures_are_scaled_and_converted(self):
         cases = [(["--size", "100x"], "jpeg", 100, 75, "baseline.jpg"),
                  (["-s", "64", "--fit", "fill", "--to", "png"], "png", 64, 64, "baseline.png"),

@@ -484,6 +484,7 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
     }
     check_options(settings, arguments[0]);
     if (strcmp(arguments[0], "verify") == 0 && run.count > 0) usage_error("verify takes no argument");
+    if (settings->output != NULL && output_descriptor(settings->output) == 1) settings->output = "-";
     find_directory(&run);
     if (stat(run.directory.data, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
         complain("there is no cache %s", run.directory.data);

@@ -44,6 +44,13 @@ bool is_claimed(const char *path);
    an errno and the path that could not be written. Nothing is left of a file that could not be written whole. */
 int write_file(const struct target *target, struct file_path *path, const void *data, size_t size);
 
+/* Returns the descriptor of this process that a path stands for, as /dev/stdout, /dev/fd/3 and links to them do, whatever
+   is open there; or -1. */
+int path_descriptor(const char *path);
+
+/* The same, before the program opens descriptors of its own. Ends it with a sentence if nothing is open there. */
+int output_descriptor(const char *path);
+
 /* The reason why write_file() failed, as a clause: "it exists; --force replaces files". */
 const char *file_error(int error);
 

@@ -67,7 +67,7 @@ static void refuse_pattern(const char *url)
     }
 }
 
-/* -o NAME and -o - are for one URL. */
+/* -o NAME and -o -, or /dev/stdout, are for one URL. */
 static void check_output(struct run *run, size_t count)
 {
     const struct settings *settings = run->settings;
@@ -79,20 +79,21 @@ static void check_output(struct run *run, size_t count)
         complain("%s: this is the name of a directory; use --directory", settings->output);
         exit(EXIT_FILES);
     }
-    run->to_stdout = strcmp(settings->output, "-") == 0;
+    struct file_path path = { 0 };
+    path_begin(&path, &run->target, settings->output, strlen(settings->output));
+    int fd = output_descriptor(path.text.data);
+    run->to_stdout = strcmp(settings->output, "-") == 0 || fd == 1;
     run->target.explicit_name = !is_template(settings->output);
     if (run->target.explicit_name && !one)
         usage_error("--output %s is the name of one file; use fields for several, as in '{n:04}-{name}.{ext}'",
                     settings->output);
     if (run->to_stdout) {
-        if (settings->json) usage_error("--output - and --json would mix on standard output");
+        if (settings->json) usage_error("--output %s and --json would mix on standard output", settings->output);
         if (isatty(1)) usage_error("standard output is a terminal; --show shows pictures there");
-        return;
     }
-    if (!run->target.explicit_name || settings->force || settings->no_clobber || settings->resume) return;
-    struct file_path path = { 0 };
-    path_begin(&path, &run->target, settings->output, strlen(settings->output));
-    if (stat(path.text.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
+    bool is_new = run->target.explicit_name && !run->to_stdout && fd < 0 && !settings->force && !settings->no_clobber &&
+                  !settings->resume;
+    if (is_new && stat(path.text.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
         complain("%s: %s", path.text.data, file_error(EEXIST));
         exit(EXIT_FILES);
     }

@@ -158,7 +158,8 @@ static bool file_exists(struct job *job, struct text *found)
         make_path(job, format, job->convert && format != 0, &path);
         text_clear(found);
         path_add(&path, found);
-        exists = stat(found->data, &facts) == 0 && (is_own || !is_claimed(found->data));
+        bool is_file = !job->run->target.explicit_name || path_descriptor(found->data) < 0;
+        exists = is_file && stat(found->data, &facts) == 0 && (is_own || !is_claimed(found->data));
         is_own = false;
     } while (!exists && known == 0 && (format = format_at(next++)) != 0);
     text_free(&path.text);
