@@ -64,6 +64,40 @@ class GetTests(ToolTest):
         line, = self.sdd("get", "-n", "--json", "--to", "png", "http://127.0.0.1:1/photo.jpg", status=0).lines
         self.assertEqual(line["path"], "photo.png")
 
+    def test_no_clobber_leaves_the_files_of_other_urls_to_them(self):
+        kinds = [("jpg", "large/baseline.jpg"), ("png", "metadata/kinds.png")]
+        for kind, fixture in kinds:
+            self.sdd("get", "-o", f"home/IMG.{kind}", f"{SERVER}/file/{fixture}", status=0)
+            self.sdd("thumbnail", "-n", *(f"home/IMG.{other}" for other, _ in kinds[:kinds.index((kind, fixture)) + 1]),
+                     status=0)
+        self.assertEqual(self.files(), ["IMG-thumb.jpg", "IMG-thumb.png"])
+        self.assertEqual(self.sdd("thumbnail", "-n", "--json", "home/IMG.png", "home/IMG.jpg", status=0).lines[1]["skipped"],
+                         True)
+
+    def test_resume_leaves_the_file_of_a_later_url_to_it(self):
+        class Handler(QuietHandler):
+            def do_GET(self):
+                self.send(200 if "png" in self.path or answers else 404, PHOTO.read_bytes())
+
+        answers = []
+        base = self.serve_http(Handler)
+        urls = [f"{base}/photo?x", f"{base}/photo.png", f"{base}/photo?y"]
+        self.sdd("get", "--resume", *urls, status=1)
+        self.assertEqual(self.files(), ["photo.png"])
+        answers.append(True)
+        lines = self.sdd("get", "--resume", "--json", *urls, status=0).lines
+        self.assertEqual({line["n"]: line.get("skipped") for line in lines}, {1: None, 2: True, 3: None})
+        self.assertEqual(self.files(), ["photo.1.jpg", "photo.jpg", "photo.png"])
+        self.assertTrue(all(line["skipped"] for line in self.sdd("get", "--resume", "--json", *urls, status=0).lines))
+
+    def test_resume_finds_each_of_several_files_once(self):
+        urls = [f"{PHOTO_URL}/{name}" for name in ("photo", "photo.jpg")]
+        self.write("photo.jpg", "one")
+        lines = self.sdd("get", "--resume", "--json", "-t", "1", *urls).lines
+        self.assertEqual([line["n"] for line in lines if line["ok"]], [2])
+        self.write("photo.1.jpg", "other")
+        self.assertTrue(all(line["skipped"] for line in self.sdd("get", "--resume", "--json", *urls, status=0).lines))
+
     def test_output_names_the_file_and_makes_its_directories(self):
         self.sdd("get", "-o", "a/b/c.jpg", PHOTO_URL, status=0)
         self.assertEqual(self.files(), ["a/b/c.jpg"])

@@ -301,6 +301,8 @@ void path_claim(struct file_path *path)
 
 bool is_claimed(const char *path) { return claim_of(path)->next != 0; }
 
+void path_is_taken(const char *path) { claim(path); }
+
 /* Gives a draft a name that is free, or that of an older file with --force. */
 static int draft_name(const struct target *target, struct draft *draft, const char *name)
 {
@@ -331,12 +333,12 @@ static int draft_publish(const struct target *target, struct draft *draft, const
 /* The number of an entry of a directory of this process's descriptors, such as /proc/self/fd, or -1. */
 static int entry_descriptor(const char *directory, const char *name)
 {
-    char whole[PATH_MAX], own[32];
+    char whole[PATH_MAX], own[PATH_MAX];
     int64_t number = -1;
     if (!isdigit((unsigned char)*name) || !parse_number(name, 0, INT_MAX, &number)) return -1;
-    if (realpath(directory, whole) == NULL) return -1;
-    size_t size = (size_t)snprintf(own, sizeof own, "/proc/%ld/", (long)getpid()), end = strlen(whole);
-    bool is_own = strncmp(whole, own, size) == 0 && end > 3 && strcmp(whole + end - 3, "/fd") == 0;
+    if (realpath(directory, whole) == NULL || realpath("/proc/self", own) == NULL) return -1;
+    size_t size = strlen(own), end = strlen(whole);
+    bool is_own = strncmp(whole, own, size) == 0 && whole[size] == '/' && strcmp(whole + end - 3, "/fd") == 0;
     return is_own ? (int)number : -1;
 }
 

@@ -40,6 +40,9 @@ void path_claim(struct file_path *path);
 /* Tells whether this run has claimed a path, or has written it. */
 bool is_claimed(const char *path);
 
+/* Claims a path as it is: a file that was there before. */
+void path_is_taken(const char *path);
+
 /* Writes a file, and makes the directories of its path. Returns 0 and the path with the number that it may have got, or
    an errno and the path that could not be written. Nothing is left of a file that could not be written whole. */
 int write_file(const struct target *target, struct file_path *path, const void *data, size_t size);

@@ -201,12 +201,12 @@ static void run_all(struct run *run)
         while (more && run->under_way < window && !rate_is_over(&run->rate_limit) && !output_failed()) {
             struct url_item item;
             enum list_answer answer = list_next(&run->list, &item);
-            if (answer == LIST_ITEM) job_start(run, &item);
+            if (answer == LIST_ITEM) job_add(run, &item);
             if (answer == LIST_END) more = false;
             if (answer == LIST_WAIT) readable = run->list.fd;
             if (answer == LIST_WAIT || stop_signal() != 0) break;
-            if (run->number % 64 == 0) session_wait(&run->session, -1, 0);
         }
+        jobs_begin(run);
         int longest = longest_wait(run);
         /* With neither a request nor an input nor a pause to wait for, nothing would end the wait. */
         if (run->under_way > 0 || readable >= 0 || (more && rate_is_over(&run->rate_limit)))

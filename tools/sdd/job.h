@@ -12,7 +12,7 @@ struct job {
     struct job *next, *previous; /* in run->first, in the order of the list */
     struct run *run;
     struct url_item item;
-    char *url;        /* that which is loaded: with its scheme, or the file: URL of a file */
+    char *url;        /* that which is loaded: with its scheme, or the file: URL of a file once it is begun */
     char *first;      /* the first URL of `url`, or the name of the file, from which names are made */
     struct text base; /* the name before it gets its extension */
     int fd;           /* of a file that has no URL of its own, or -1 */
@@ -42,6 +42,7 @@ struct run {
     bool stopping;
     int show;
     struct job *first, *last;
+    struct job *unbegun; /* the first that jobs_begin() has not begun yet, in the same list */
     size_t under_way;
     uint64_t number, ended, failed, skipped, unfinished;
     int64_t bytes, body_bytes, shown_bytes;
@@ -51,8 +52,11 @@ struct run {
     uint64_t statuses; /* failures that `status` stands for */
 };
 
-/* Submits the load of a job; ends the job at once if that is refused or there is nothing to do. */
-void job_start(struct run *run, struct url_item *item);
+/* Makes a job, which has its name from then on, so that jobs before it in the list can tell its file from theirs. */
+void job_add(struct run *run, struct url_item *item);
+
+/* Submits the loads of the jobs that were added; ends those at once that are refused or have nothing to do. */
+void jobs_begin(struct run *run);
 
 /* Ends a job with a failure. */
 void job_fail(struct job *job, sdd_failure failure, int exit_status);
