@@ -4,10 +4,11 @@ import json
 import os
 import pathlib
 import subprocess
+import threading
 import time
 import urllib.request
 
-from harness import FIXTURES, LIMIT, SERVER, QuietHandler, ToolTest, header, release, wait_for_request
+from harness import FIXTURES, LIMIT, SERVER, QuietHandler, ToolTest, header, http_server, release, wait_for_request
 
 PHOTO = FIXTURES / "large" / "baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
@@ -241,18 +242,45 @@ class GetTests(ToolTest):
 
     def test_what_is_no_picture_is_not_read_to_its_end(self):
         # The rest of the bodies is held back: only a program that needs no more of them ends.
-        for number, options in enumerate(([], ["--to", "png"], ["-s", "10"], ["--verify"], ["-o", "a.jpg"], ["--cache"], ["-c"])):
+        for number, options in enumerate(([], ["--to", "png"], ["-s", "10"], ["--verify"], ["-o", "a.jpg"], ["--cache"])):
             with self.subTest(options):
                 url = f"{SERVER}/hold/end{number}?size=300000&after=20000"
                 line, = self.sdd("get", "--json", *options, url, status=7).lines
                 self.assertEqual((line["detail"], line["retryable"], line["attempts"]), (100102, False, 1))
                 self.assertIn("It is no picture: 293 KiB of type application/octet-stream", line["message"])
                 self.assertEqual("--any accepts it" in line["message"], not {"--to", "-s"} & set(options))
-                if options == ["-c"]:  # a second request has looked
-                    continue
                 requests = urllib.request.urlopen(f"{SERVER}/count?path=/hold/end{number}", timeout=300).read()
                 self.assertEqual(int(requests), 1)
         self.assertEqual(self.files(), [])
+
+    def test_a_slow_picture_is_asked_for_once(self):
+        class Handler(QuietHandler):
+            def do_GET(self):
+                paths.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Length", str(2 * len(PHOTO.read_bytes())))
+                self.end_headers()
+                self.wfile.write(PHOTO.read_bytes())
+                begun.release()
+                self.server.rest.wait(LIMIT)
+                self.wfile.write(bytes(len(PHOTO.read_bytes())))
+
+        begun = threading.Semaphore(0)
+        for number, options in enumerate((["--cookie-jar", "home-jar"], ["--resume"], ["--checksum", hashlib.sha256(
+                PHOTO.read_bytes() + bytes(PHOTO.stat().st_size)).hexdigest()])):
+            with self.subTest(options):
+                paths = []
+                server = http_server(Handler)
+                server.rest = threading.Event()
+                self.serve(server)
+                process = self.start("get", "-o", f"{number}.jpg", *options,
+                                     f"http://127.0.0.1:{server.server_address[1]}/a.jpg")
+                self.assertTrue(begun.acquire(timeout=LIMIT))
+                # This run looks at what it gets, which ends it; the one before it would have done so by now.
+                self.sdd("get", f"{SERVER}/hold/looked{number}?size=300000&after=20000", status=7)
+                server.rest.set()
+                self.assertEqual(process.wait(LIMIT), 0)
+                self.assertEqual(paths, ["/a.jpg"])
 
     def test_a_picture_without_its_end_breaks_off(self):
         body = (FIXTURES / "large/baseline.jpg").read_bytes()

@@ -112,6 +112,21 @@ static void on_no_picture(void *user_data)
     sdd_cancel(job->token);
 }
 
+static const char *checksum_of(const struct job *job)
+{
+    return job->item.checksum != NULL ? job->item.checksum : job->run->settings->checksum;
+}
+
+/* Tells whether the first bytes of a job's body may be looked at. A load with alternatives goes on with the next one, and
+   must not be cancelled. The look must join the load's transfer: a second request may get another answer, and costs the
+   server as much as the first. None joins a load with cookies, with a checksum or with a part to be continued. */
+static bool may_peek(const struct job *job)
+{
+    const struct settings *settings = job->run->settings;
+    return !settings->any && !settings->resume && settings->cookie_jar == NULL && checksum_of(job) == NULL &&
+           strchr(job->url, '\t') == NULL;
+}
+
 static void on_progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
     struct job *job = user_data;
@@ -125,20 +140,8 @@ static void on_progress(sdd_token token, int64_t received, int64_t expected, con
     job->token = token;
     job->received = received;
     job->expected = expected;
-    /* A load with alternatives goes on with the next one, and must not be cancelled. */
-    if (job->received > 0 && job->peek_at == 0 && !run->settings->any && strchr(job->url, '\t') == NULL &&
-        strncasecmp(url, "http", 4) == 0)
+    if (job->received > 0 && job->peek_at == 0 && may_peek(job) && strncasecmp(url, "http", 4) == 0)
         job->peek_at = now_us() + PATIENCE_US;
-}
-
-/* Tells whether the server says that a body is a picture. */
-static bool is_called_picture(const struct job *job)
-{
-    sdd_response *response = NULL;
-    bool is_picture = sdd_token_get_response(job->token, &response) == SDD_OK &&
-                      strncasecmp(sdd_response_mime_type(response), "image/", 6) == 0;
-    sdd_response_release(response);
-    return is_picture;
 }
 
 int jobs_peek(struct run *run)
@@ -148,8 +151,6 @@ int jobs_peek(struct run *run)
         if (job->peek_at == 0 || job->has_peeked || job->received == job->expected) continue;
         if (job->peek_at <= now) {
             job->has_peeked = true;
-            /* A transfer that --resume continues is not joined, and a second one for each slow picture is too much. */
-            if (run->settings->resume && is_called_picture(job)) continue;
             job->peek = peek_begin(&run->session, job->url, on_no_picture, job);
         } else if (job->peek_at < first)
             first = job->peek_at;
@@ -297,7 +298,7 @@ static void job_submit(struct job *job)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     struct text integrity = { 0 }, all = { 0 };
     const char *others[64];
-    const char *checksum = job->item.checksum != NULL ? job->item.checksum : run->settings->checksum;
+    const char *checksum = checksum_of(job);
     text_puts(&all, job->url);
     fill_load(job, &load, &decode);
     session_fill(&run->session, &transfer);
