@@ -284,7 +284,12 @@ static void read_url(struct info_run *run, const char *url)
     reading->piece = FIRST_PIECE;
     reading->fd = memfd_create("sdd", MFD_CLOEXEC);
     run->under_way++;
-    if (reading->fd < 0) {
+    if (run->settings->public_only && has_file_url(url)) {
+        reading->picture.failure = file_refused();
+        reading->picture.exit_status = EXIT_LIMIT;
+        finish(run, &reading->picture, reading->fd);
+        reading_free(reading);
+    } else if (reading->fd < 0) {
         reading->picture.failure = own_failure(SDD_ERROR_NO_RESOURCES, 0, strerror(errno));
         finish(run, &reading->picture, -1);
         reading_free(reading);

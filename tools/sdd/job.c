@@ -384,6 +384,13 @@ void job_add(struct run *run, struct url_item *item)
     claim_name(job);
 }
 
+/* Tells whether --public-only refuses a job. */
+static bool is_refused(const struct job *job)
+{
+    if (!job->run->settings->public_only) return false;
+    return job->url == NULL ? !job->item.is_argument : has_file_url(job->url);
+}
+
 static void job_begin(struct job *job)
 {
     const struct run *run = job->run;
@@ -396,6 +403,8 @@ static void job_begin(struct job *job)
         job->report.skipped = true;
         job->report.path = found.data;
         job_end(job);
+    } else if (is_refused(job)) {
+        job_fail(job, file_refused(), EXIT_LIMIT);
     } else if (job->url == NULL && !open_file(job)) {
         int error = errno;
         sdd_failure failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, strerror(error));

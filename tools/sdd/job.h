@@ -81,6 +81,11 @@ bool is_url(const char *argument);
 /* Adds a URL, and "http://" before it if it has no scheme: "example.org/a.jpg", "localhost:8080/a.jpg". */
 void add_whole_url(struct text *url, const char *given);
 
+/* Tells whether one of several URLs, separated by TABs, is that of a file; and the failure of those, and of files that lists
+   name, with --public-only: a stranger has chosen them. Its exit status is EXIT_LIMIT. */
+bool has_file_url(const char *urls);
+sdd_failure file_refused(void);
+
 /* Makes "sha256-" text of what people write: "sha256:" or "sha-256=" and 64 digits, 64 digits, or "sha256-" and
    base64. Returns false for anything else. */
 bool read_checksum(const char *given, struct text *integrity);

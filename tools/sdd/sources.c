@@ -43,6 +43,23 @@ void add_whole_url(struct text *url, const char *given)
     text_puts(url, given);
 }
 
+bool has_file_url(const char *urls)
+{
+    for (const char *at = urls; at != NULL; at = strchr(at, '\t')) {
+        if (*at == '\t') at++;
+        if (strncasecmp(at, "file:", 5) == 0) return true;
+    }
+    return false;
+}
+
+sdd_failure file_refused(void)
+{
+    static const char message[] = "With --public-only neither file: URLs are read nor files that a list names.";
+    sdd_failure failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, message);
+    failure.error_class = SDD_CLASS_LIMIT;
+    return failure;
+}
+
 /* Copies standard input, a pipe or a device into a file in memory. Returns it, or -1 with errno. */
 static int copy_of(int from, int64_t most)
 {

@@ -1,0 +1,112 @@
+"""sdd get and sdd thumbnail: files that were there, descriptors, and what a URL may do."""
+import hashlib
+import pathlib
+import threading
+
+from harness import FIXTURES, LIMIT, SERVER, QuietHandler, ToolTest, http_server
+
+PHOTO = FIXTURES / "large" / "baseline.jpg"
+PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
+
+
+class DescriptorTests(ToolTest):
+    def test_a_descriptor_is_written_to_whatever_is_open_there(self):
+        (self.folder / "link").symlink_to("/dev/stdout")
+        inside = pathlib.Path("/dev/stdout").readlink()
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1", "link"):
+            for options in ([], ["--force"], ["--no-clobber"], ["--resume"]):
+                with self.subTest(name=name, options=options), open(self.folder / "out", "wb") as out:
+                    self.sdd("get", *options, "-o", name, PHOTO_URL, status=0, stdout=out)
+                    self.assertEqual((self.folder / "out").read_bytes(), PHOTO.read_bytes())
+                    self.assertEqual(pathlib.Path("/dev/stdout").readlink(), inside)
+        self.assertTrue((self.folder / "link").is_symlink())
+        for options in ([], ["--force"], ["--no-clobber"]):
+            with self.subTest(options=options), open(self.folder / "other", "wb") as other:
+                line, = self.sdd("get", "--json", *options, "-o", f"/dev/fd/{other.fileno()}", PHOTO_URL, status=0,
+                                 pass_fds=[other.fileno()]).lines
+                self.assertEqual(line["path"], f"/dev/fd/{other.fileno()}")
+                self.assertEqual((self.folder / "other").read_bytes(), PHOTO.read_bytes())
+        self.assertEqual(self.files(), ["link", "other", "out"])
+
+    def test_a_descriptor_that_is_not_open_is_refused(self):
+        for number in range(3, 12):
+            self.assertIn("Bad file descriptor", self.sdd("get", "-o", f"/dev/fd/{number}", PHOTO_URL, status=3).err)
+        self.usage("get", "--json", "-o", "/dev/stdout", PHOTO_URL, says="would mix on standard output")
+
+
+class EarlierFileTests(ToolTest):
+    def test_no_clobber_leaves_the_files_of_other_urls_to_them(self):
+        kinds = [("jpg", "large/baseline.jpg"), ("png", "metadata/kinds.png")]
+        for kind, fixture in kinds:
+            self.sdd("get", "-o", f"home/IMG.{kind}", f"{SERVER}/file/{fixture}", status=0)
+            self.sdd("thumbnail", "-n", *(f"home/IMG.{other}" for other, _ in kinds[:kinds.index((kind, fixture)) + 1]),
+                     status=0)
+        self.assertEqual(self.files(), ["IMG-thumb.jpg", "IMG-thumb.png"])
+        self.assertEqual(self.sdd("thumbnail", "-n", "--json", "home/IMG.png", "home/IMG.jpg", status=0).lines[1]["skipped"],
+                         True)
+
+    def test_resume_leaves_the_file_of_a_later_url_to_it(self):
+        class Handler(QuietHandler):
+            def do_GET(self):
+                self.send(200 if "png" in self.path or answers else 404, PHOTO.read_bytes())
+
+        answers = []
+        base = self.serve_http(Handler)
+        urls = [f"{base}/photo?x", f"{base}/photo.png", f"{base}/photo?y"]
+        self.sdd("get", "--resume", *urls, status=1)
+        self.assertEqual(self.files(), ["photo.png"])
+        answers.append(True)
+        lines = self.sdd("get", "--resume", "--json", *urls, status=0).lines
+        self.assertEqual({line["n"]: line.get("skipped") for line in lines}, {1: None, 2: True, 3: None})
+        self.assertEqual(self.files(), ["photo.1.jpg", "photo.jpg", "photo.png"])
+        self.assertTrue(all(line["skipped"] for line in self.sdd("get", "--resume", "--json", *urls, status=0).lines))
+
+    def test_resume_finds_each_of_several_files_once(self):
+        urls = [f"{PHOTO_URL}/{name}" for name in ("photo", "photo.jpg")]
+        self.write("photo.jpg", "one")
+        lines = self.sdd("get", "--resume", "--json", "-t", "1", *urls).lines
+        self.assertEqual([line["n"] for line in lines if line["ok"]], [2])
+        self.write("photo.1.jpg", "other")
+        self.assertTrue(all(line["skipped"] for line in self.sdd("get", "--resume", "--json", *urls, status=0).lines))
+
+
+class RequestTests(ToolTest):
+    def test_a_slow_picture_is_asked_for_once(self):
+        class Handler(QuietHandler):
+            def do_GET(self):
+                paths.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Length", str(2 * len(PHOTO.read_bytes())))
+                self.send_header("Connection", "close")
+                self.end_headers()
+                self.wfile.write(PHOTO.read_bytes())
+                begun.release()
+                self.server.rest.wait(LIMIT)
+                self.wfile.write(bytes(len(PHOTO.read_bytes())))
+
+        begun = threading.Semaphore(0)
+        for number, options in enumerate((["--cookie-jar", "home-jar"], ["--resume"], ["--checksum", hashlib.sha256(
+                PHOTO.read_bytes() + bytes(PHOTO.stat().st_size)).hexdigest()])):
+            with self.subTest(options):
+                paths = []
+                server = http_server(Handler)
+                server.rest = threading.Event()
+                self.serve(server)
+                process = self.start("get", "-o", f"{number}.jpg", *options,
+                                     f"http://127.0.0.1:{server.server_address[1]}/a.jpg")
+                self.assertTrue(begun.acquire(timeout=LIMIT))
+                # This run looks at what it gets, which ends it; the one before it would have done so by now.
+                self.sdd("get", f"{SERVER}/hold/looked{number}?size=300000&after=20000", status=7)
+                server.rest.set()
+                self.assertEqual(process.wait(LIMIT), 0)
+                self.assertEqual(paths, ["/a.jpg"])
+
+    def test_public_only_reads_no_files_of_strangers(self):
+        self.write("home-list", f"{PHOTO}\nFile://{PHOTO}\nhttp://127.0.0.1:1/\tfile:{PHOTO}\n-\n")
+        for command in ("get", "thumbnail"):
+            lines = self.sdd(command, "--public-only", "-t", "1", "--json", "-i", "home-list", f"file://{PHOTO}").lines
+            refused = [line["n"] for line in lines if "--public-only" in line.get("message", "")]
+            self.assertEqual(refused, [1, 3, 4] if command == "get" else [1, 2, 3, 4, 5])
+        self.assertEqual(self.sdd("thumbnail", "--public-only", "-i", "home-list").status, 9)
+        self.assertEqual(self.files(), ["home-list"])
+        self.sdd("thumbnail", "--public-only", "--json", PHOTO, status=0)
