@@ -1,9 +1,10 @@
 """sdd get and sdd thumbnail: files that were there, descriptors, and what a URL may do."""
 import hashlib
 import pathlib
+import subprocess
 import threading
 
-from harness import FIXTURES, LIMIT, SERVER, QuietHandler, ToolTest, http_server
+from harness import FIXTURES, LIMIT, MODE, SERVER, TOOL, QuietHandler, ToolTest, http_server
 
 PHOTO = FIXTURES / "large" / "baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
@@ -68,6 +69,31 @@ class EarlierFileTests(ToolTest):
         self.assertEqual([line["n"] for line in lines if line["ok"]], [2])
         self.write("photo.1.jpg", "other")
         self.assertTrue(all(line["skipped"] for line in self.sdd("get", "--resume", "--json", *urls, status=0).lines))
+
+
+class InfoFileTests(ToolTest):
+    def test_files_that_others_may_truncate_are_not_mapped(self):
+        if MODE != "plain":
+            self.skipTest("strace cannot follow the sanitizers")
+        self.write("a.jpg", PHOTO.read_bytes())
+        try:
+            done = subprocess.run(["strace", "-f", "-y", "-e", "trace=mmap,openat", "-o", "trace", TOOL, "info",
+                                   "--thumbhash", "a.jpg"], cwd=self.folder, capture_output=True, text=True, timeout=LIMIT)
+        except FileNotFoundError:
+            self.skipTest("strace is not installed")
+        if "ptrace" in done.stderr:
+            self.skipTest("this process may not trace others")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calls = [line.split("(")[0].split()[-1] for line in (self.folder / "trace").read_text().splitlines()
+                 if "a.jpg" in line]
+        self.assertEqual(calls, ["openat"])
+
+    def test_of_a_large_file_the_beginning_is_read(self):
+        size = PHOTO.stat().st_size
+        line, = self.sdd("info", "--json", "--max-size", "20000", PHOTO, status=0).lines
+        self.assertEqual((line["width"], line["whole"], line["read_bytes"], line["bytes"]), (640, False, 20000, size))
+        self.assertTrue(self.sdd("info", "--json", "--max-size", str(size), PHOTO, status=0).lines[0]["whole"])
+        self.assertIn("File too large", self.sdd("info", "--thumbhash", "--max-size", "20000", PHOTO, status=3).err)
 
 
 class RequestTests(ToolTest):

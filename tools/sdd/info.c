@@ -42,6 +42,12 @@ struct reading {
 /* A ThumbHash is made of the whole picture. */
 static bool reads_all(const struct info_run *run) { return run->settings->full || run->settings->thumbhash; }
 
+/* The most bytes that are read of a file or URL. */
+static int64_t most_of(const struct info_run *run)
+{
+    return run->settings->max_size > 0 ? run->settings->max_size : MOST_OF_FILE;
+}
+
 /* Prints a picture and counts its outcome. */
 static void finish(struct info_run *run, struct picture *picture, int fd)
 {
@@ -82,18 +88,24 @@ static void fail(struct info_run *run, const char *name, int error)
 
 static void read_file(struct info_run *run, const char *name)
 {
-    int64_t most = run->settings->max_size > 0 ? run->settings->max_size : MOST_OF_FILE;
     bool standard = strcmp(name, "-") == 0;
-    struct picture picture = { .source = standard ? "standard input" : name, .whole = true };
+    struct picture picture = { .source = standard ? "standard input" : name, .size = -1 };
     struct stat file;
-    int fd = open_source(name, most);
+    int fd = open_source(name, most_of(run), &picture.size);
     if (fd < 0) {
         if (stop_signal() == 0) fail(run, picture.source, errno);
         return;
     }
     fstat(fd, &file);
+    picture.read = file.st_size;
+    picture.whole = picture.size <= picture.read;
+    if (!picture.whole && reads_all(run)) {
+        close(fd);
+        fail(run, picture.source, EFBIG);
+        return;
+    }
+    if (picture.whole) picture.size = picture.read;
     picture.number = ++run->number;
-    picture.size = picture.read = file.st_size;
     picture_read(&picture, &run->session, fd);
     finish(run, &picture, fd);
     close(fd);

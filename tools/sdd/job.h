@@ -68,8 +68,9 @@ int jobs_peek(struct run *run);
 #define MOST_OF_FILE ((int64_t)64 << 20)
 
 /* Opens a file. What is no plain file, as a pipe or "-" for standard input, is copied into memory, at most `most` bytes.
+   With `size`, the first `most` bytes of a plain file are copied, too, since others may write to it, and its size is stored.
    Returns -1, with errno, if it cannot be read. */
-int open_source(const char *name, int64_t most);
+int open_source(const char *name, int64_t most, int64_t *size);
 
 /* Adds a file's URL, "file:///a%20b". What has none that the library can read, as a pipe, gets the URL of a descriptor,
    which the caller closes; otherwise `fd` is -1. Returns false, with errno, if there is no such file. */
