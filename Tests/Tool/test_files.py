@@ -1,4 +1,5 @@
 """sdd get and sdd thumbnail: files that were there, descriptors, and what a URL may do."""
+import contextlib
 import hashlib
 import pathlib
 import subprocess
@@ -136,3 +137,41 @@ class RequestTests(ToolTest):
         self.assertEqual(self.sdd("thumbnail", "--public-only", "-i", "home-list").status, 9)
         self.assertEqual(self.files(), ["home-list"])
         self.sdd("thumbnail", "--public-only", "--json", PHOTO, status=0)
+
+
+class RangeTests(ToolTest):
+    """sdd info of a server that sends less of each range than it is asked for."""
+
+    def serve_pieces(self, size, delay=0):
+        class Handler(QuietHandler):
+            disable_nagle_algorithm = True
+
+            def do_GET(self):
+                first, last = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+                ranges.append((first, last))
+                gone.wait(delay)
+                end = min(last, first + size - 1)
+                with contextlib.suppress(OSError):  # the program has gone
+                    self.send(206, (head if first == 0 else b"").ljust(end - first + 1, b"\xff"),
+                              Content_Range=f"bytes {first}-{end}/100000000")
+
+        head, ranges, gone = b"\xff\xd8", [], threading.Event()
+        self.addCleanup(gone.set)
+        return self.serve_http(Handler) + "/a.jpg", ranges
+
+    def test_requests_have_an_end(self):
+        url, ranges = self.serve_pieces(1000)
+        line, = self.sdd("info", "--json", url, status=4).lines
+        self.assertIn("too little of each range", line["message"])
+        self.assertEqual([first for first, _ in ranges], list(range(0, 128000, 1000)))
+        self.assertTrue(all(first < last < 64 << 20 for first, last in ranges))
+
+    def test_the_largest_size_is_that_of_the_url(self):
+        url, ranges = self.serve_pieces(900000)
+        self.assertIn("do not have the facts", self.sdd("info", "--max-size", "200000", url, status=9).err)
+        self.assertEqual(ranges, [(0, 65535), (65536, 199999)])
+
+    def test_the_longest_time_is_that_of_the_url(self):
+        url, ranges = self.serve_pieces(1000, delay=0.1)
+        self.sdd("info", "-m", "1", url, status=8)
+        self.assertLess(len(ranges), 128)

@@ -289,7 +289,9 @@ sdd_failure last_failure(void)
 
 sdd_failure own_failure(sdd_status status, sdd_detail detail, const char *message)
 {
-    sdd_error_class error_class = status == SDD_ERROR_BAD_IMAGE_DATA ? SDD_CLASS_IMAGE
+    sdd_error_class error_class = status == SDD_ERROR_BAD_IMAGE_DATA   ? SDD_CLASS_IMAGE
+                                  : status == SDD_ERROR_BODY_TOO_LARGE ? SDD_CLASS_LIMIT
+                                  : status == SDD_ERROR_PROTOCOL       ? SDD_CLASS_NETWORK
                                   : status == SDD_ERROR_INVALID_ARGUMENT || status == SDD_ERROR_UNSUPPORTED ||
                                           status == SDD_ERROR_NOT_CACHED
                                       ? SDD_CLASS_REQUEST
