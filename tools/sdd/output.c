@@ -1,13 +1,14 @@
 #include "output.h"
-#include "options.h"
+#include "session.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int output_error;
@@ -25,13 +26,14 @@ void begin_output(void)
 int write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;
+    struct stat facts;
+    /* A pipe that can be written to takes so many bytes without a wait, which no signal before it would end. */
+    bool may_wait = fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode);
+    size_t most = may_wait ? PIPE_BUF : 1 << 20;
     while (size > 0) {
-        ssize_t count = write(fd, at, size > 1 << 20 ? 1 << 20 : size);
-        if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
-            struct pollfd wait = { .fd = fd, .events = POLLOUT };
-            if (errno == EAGAIN) poll(&wait, 1, 1000);
-            continue;
-        }
+        if (may_wait && !wait_writable(fd)) return EINTR;
+        ssize_t count = write(fd, at, size > most ? most : size);
+        if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
         if (count < 0) return errno;
         at += count;
         size -= (size_t)count;
@@ -49,6 +51,7 @@ bool output_failed(void) { return output_error != 0; }
 int finish_output(int status)
 {
     if (output_error == 0) return status;
+    if (output_error == EINTR) return status; /* the signal has given it */
     if (output_error == EPIPE) return status >= EXIT_SIGNAL ? status : EXIT_SIGNAL + SIGPIPE;
     complain("standard output: %s", strerror(output_error));
     return status >= EXIT_SIGNAL ? status : EXIT_FILES;

@@ -14,18 +14,28 @@
 
 /* -------------------------------------------------------------------------------------------------------- signals */
 
+/* timeout(1) signals the program and then its group, which it is in. */
+enum { ONE_REQUEST_US = 500000, GRACE_MS = 1000 };
+
 static volatile sig_atomic_t stopping;
+static int64_t stopped_at; /* now_us() at the first signal; used by the handler alone */
 
 static void stop(int number)
 {
-    if (stopping != 0) _exit(EXIT_SIGNAL + number);
-    stopping = number;
+    int error = errno;
+    if (stopping == 0) {
+        stopped_at = now_us();
+        stopping = number;
+    } else if (now_us() - stopped_at > ONE_REQUEST_US)
+        _exit(EXIT_SIGNAL + number);
+    errno = error;
 }
 
 static void catch_signals(void)
 {
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction action = { .sa_handler = stop };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&action.sa_mask, numbers[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
         /* nohup(1) and shells that start a job in the background ignore some of them. */
@@ -263,6 +273,17 @@ bool wait_readable(int fd)
     while (count < 0 && stopping == 0) count = ppoll(&wait, 1, NULL, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return stopping == 0;
+}
+
+bool wait_writable(int fd)
+{
+    struct pollfd wait = { .fd = fd, .events = POLLOUT };
+    sigset_t before;
+    int count = -1;
+    hold_signals(&before);
+    while (count < 0 && stopping == 0) count = ppoll(&wait, 1, NULL, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return count > 0 || poll(&wait, 1, GRACE_MS) > 0;
 }
 
 void session_wait(struct session *session, int readable, int milliseconds)
