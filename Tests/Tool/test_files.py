@@ -128,6 +128,17 @@ class RequestTests(ToolTest):
                 self.assertEqual(process.wait(LIMIT), 0)
                 self.assertEqual(paths, ["/a.jpg"])
 
+    def test_secrets_of_files_are_whole(self):
+        class Handler(QuietHandler):
+            def do_GET(self):
+                sent.append(self.headers["Authorization"])
+                self.send(200, PHOTO.read_bytes())
+
+        sent, token = [], "t" * 6000
+        self.write("token", token + "\r\nmore\n")
+        self.sdd("get", "--bearer", "@token", self.serve_http(Handler), status=0)
+        self.assertEqual(sent, [f"Bearer {token}"])
+
     def test_public_only_reads_no_files_of_strangers(self):
         self.write("home-list", f"{PHOTO}\nFile://{PHOTO}\nhttp://127.0.0.1:1/\tfile:{PHOTO}\n-\n")
         for command in ("get", "thumbnail"):

@@ -42,6 +42,7 @@ class OptionTests(ToolTest):
                  (["get", "--key", "x", url], "--key needs --cert"), (["get", "-H", "nonsense", url], "Name: value"),
                  (["get", "-H", "Bad Name: x", url], "header"), (["get", "--allow", "x", url], "--allow needs --public-only"),
                  (["get", "--public-only", "--allow", "a b", url], "--allow: "), (["get", "--pass", "x", url], "needs --cert"),
+                 (["get", "--cert", "x", "--pass", "@-", "-i", "-"], "--pass @- and --input - would both read"),
                  (["get", "-nJ", url], "known before"), (["get", "-cJ", url], "known before"),
                  (["get", "http://127.0.0.1:1/[001-100].jpg"], "are not expanded"),
                  (["get", "--accept-status", "x", url], "--accept-status: "), (["get", "--resolve", "x", url], "--resolve: \"x\""),

@@ -49,20 +49,25 @@ int stop_signal(void) { return stopping; }
 /* ------------------------------------------------------------------------------------------------------- settings */
 
 /* "@FILE" stands for the first line of FILE, so that a password need not be on the command line. */
-static const char *secret(const char *value, const char *option, struct text *line)
+static const char *secret(const struct settings *settings, const char *value, const char *option, struct text *line)
 {
-    char buffer[4096];
+    char *first = NULL;
+    size_t capacity = 0;
     if (value == NULL) return NULL;
     if (value[0] != '@') {
         text_puts(line, value);
         memset((char *)value, '*', strlen(value)); /* other users see the arguments of a process */
         return line->data;
     }
+    for (size_t i = 0; strcmp(value, "@-") == 0 && i < settings->inputs.count; i++)
+        if (strcmp(settings->inputs.items[i], "-") == 0)
+            usage_error("--%s @- and --input - would both read standard input", option);
     FILE *file = strcmp(value, "@-") == 0 ? stdin : fopen(value + 1, "re");
     if (file == NULL) usage_error("--%s: %s: %s", option, value + 1, strerror(errno));
-    if (fgets(buffer, sizeof buffer, file) == NULL) usage_error("--%s: %s is empty", option, value + 1);
+    if (getline(&first, &capacity, file) < 0) usage_error("--%s: %s is empty", option, value + 1);
     if (file != stdin) fclose(file);
-    text_add(line, buffer, strcspn(buffer, "\r\n"));
+    text_add(line, first, strcspn(first, "\r\n"));
+    free(first);
     return line->data;
 }
 
@@ -76,15 +81,15 @@ static void read_credential(struct session *session)
     if (settings->key != NULL && settings->certificate == NULL) usage_error("--key needs --cert");
     if (settings->pass != NULL && settings->certificate == NULL) usage_error("--pass needs --cert");
     if (settings->user != NULL) {
-        const char *pair = secret(settings->user, "user", &session->secrets[0]);
+        const char *pair = secret(settings, settings->user, "user", &session->secrets[0]);
         char *colon = strchr(session->secrets[0].data, ':');
         if (colon == NULL) usage_error("--user needs NAME:PASSWORD, or @FILE with such a line");
         *colon = 0;
         session->credential.username = pair;
         session->credential.password = colon + 1;
     }
-    session->credential.bearer_token = secret(settings->bearer, "bearer", &session->secrets[1]);
-    session->credential.client_key_password = secret(settings->pass, "pass", &session->secrets[2]);
+    session->credential.bearer_token = secret(settings, settings->bearer, "bearer", &session->secrets[1]);
+    session->credential.client_key_password = secret(settings, settings->pass, "pass", &session->secrets[2]);
 }
 
 static void set_headers(struct session *session)
