@@ -1,6 +1,7 @@
 """sdd get and sdd thumbnail: files that were there, descriptors, and what a URL may do."""
 import contextlib
 import hashlib
+import json
 import pathlib
 import subprocess
 import threading
@@ -148,6 +149,25 @@ class RequestTests(ToolTest):
         self.assertEqual(self.sdd("thumbnail", "--public-only", "-i", "home-list").status, 9)
         self.assertEqual(self.files(), ["home-list"])
         self.sdd("thumbnail", "--public-only", "--json", PHOTO, status=0)
+
+
+class CacheFileTests(ToolTest):
+    def test_a_file_that_the_system_refuses_is_an_error(self):
+        if MODE != "plain":
+            self.skipTest("strace cannot follow the sanitizers")
+        self.sdd("get", "--cache=any", "-o", "/dev/null", PHOTO_URL, status=0)
+        inject = ("linkat:error=EPERM", "renameat2:error=EINVAL", "?renameat:error=EINVAL")
+        command = ["strace", "-f", "-o", "/dev/null", *(word for call in inject for word in ("-e", f"inject={call}")),
+                   TOOL, "cache", "get", "--json", PHOTO_URL]
+        try:
+            done = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                                  timeout=LIMIT)
+        except FileNotFoundError:
+            self.skipTest("strace is not installed")
+        if "ptrace" in done.stderr:
+            self.skipTest("this process may not trace others")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["message"]), (3, "Invalid argument"))
+        self.assertEqual(self.files(), [])
 
 
 class RangeTests(ToolTest):

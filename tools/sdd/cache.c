@@ -223,16 +223,16 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
         name_make(&path.text, NULL, &facts);
     else
         text_puts(&path.text, settings->output + path.chosen);
-    if (error == 0 && !name_fits(run, argument, facts.format))
-        error = EINVAL;
-    else if (error == 0 && settings->output != NULL && strcmp(settings->output, "-") == 0)
+    bool fits = error == 0 && name_fits(run, argument, facts.format);
+    if (fits && settings->output != NULL && strcmp(settings->output, "-") == 0)
         print_out(data, (size_t)size);
-    else if (error == 0)
+    else if (fits)
         error = write_file(&target, &path, data, (size_t)size);
-    run->done += error == 0;
-    if (error != 0 && error != EINVAL)
+    bool is_done = fits && error == 0;
+    run->done += is_done;
+    if (error != 0)
         fail(run, text_string(&path.text), own_failure(SDD_ERROR_SINK, 0, file_error(error)), EXIT_FILES);
-    else if (error == 0 && settings->json) {
+    else if (is_done && settings->json) {
         json_begin(&line);
         json_string(&line, "key", argument);
         json_boolean(&line, "ok", true);
@@ -240,7 +240,7 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
         json_number(&line, "bytes", size);
         json_end(&line);
     }
-    if (error == 0 && settings->show != SHOW_NONE) show_bytes(data, (size_t)size, show_begin(settings->show));
+    if (is_done && settings->show != SHOW_NONE) show_bytes(data, (size_t)size, show_begin(settings->show));
     if (data != NULL && data != MAP_FAILED) munmap(data, (size_t)size);
     text_free(&base), text_free(&path.text), text_free(&line);
 }
