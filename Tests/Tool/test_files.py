@@ -152,6 +152,14 @@ class RequestTests(ToolTest):
 
 
 class CacheFileTests(ToolTest):
+    def test_a_url_without_its_scheme_is_one_of_http(self):
+        url = PHOTO_URL.removeprefix("http://")
+        self.sdd("get", "--cache=any", "-o", "/dev/null", url, status=0)
+        self.sdd("cache", "get", "-o", "a.jpg", url, status=0)
+        self.sdd("cache", "rm", url, status=0)
+        self.assertEqual(self.sdd("cache", "ls", status=0).out, "")
+        self.assertIn("the cache does not have it", self.sdd("cache", "rm", url, status=6).err)
+
     def test_a_file_that_the_system_refuses_is_an_error(self):
         if MODE != "plain":
             self.skipTest("strace cannot follow the sanitizers")

@@ -49,17 +49,10 @@ static void fail(struct cache_run *run, const char *name, sdd_failure failure, i
     text_free(&line);
 }
 
-/* The key of a URL, or an argument that is a key already. */
 static char *key_of(struct cache_run *run, const char *argument)
 {
-    size_t length = 0;
-    sdd_status status = sdd_cache_key(run->cache, argument, NULL, NULL, 0, NULL, 0, &length);
-    if (status != SDD_ERROR_BUFFER_TOO_SMALL) {
-        fail(run, argument, last_failure(), EXIT_USAGE);
-        return NULL;
-    }
-    char *key = need(malloc(length + 1));
-    sdd_cache_key(run->cache, argument, NULL, NULL, 0, key, length + 1, NULL);
+    char *key = entry_key(run->cache, argument);
+    if (key == NULL) fail(run, argument, last_failure(), EXIT_USAGE);
     return key;
 }
 
