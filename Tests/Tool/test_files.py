@@ -160,6 +160,12 @@ class CacheFileTests(ToolTest):
         self.assertEqual(self.sdd("cache", "ls", status=0).out, "")
         self.assertIn("the cache does not have it", self.sdd("cache", "rm", url, status=6).err)
 
+    def test_pictures_do_not_mix_with_data(self):
+        self.sdd("get", "--cache=any", "-o", "/dev/null", PHOTO_URL, status=0)
+        for options, words in ((["-o", "-"], "--output - "), (["-o", "/dev/stdout"], "--output - "), (["--json"], "--json ")):
+            self.usage("cache", "get", "--show=blocks", *options, PHOTO_URL, says=f"--show and {words}would mix")
+        self.sdd("cache", "get", "--json", "--show", PHOTO_URL, status=0)
+
     def test_a_file_that_the_system_refuses_is_an_error(self):
         if MODE != "plain":
             self.skipTest("strace cannot follow the sanitizers")

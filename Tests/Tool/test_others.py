@@ -509,7 +509,7 @@ class ValgrindTests(ToolTest):
 
     def test_info(self):
         self.sdd("info", "--show=sixel", FIXTURES / "metadata/kinds.png", FIXTURES / "metadata/kinds.jpg", status=0)
-        self.sdd("info", "--json", "--show=kitty", PHOTO_URL, status=0)
+        self.sdd("info", "--show=kitty", PHOTO_URL, status=0)
 
     def test_thumbnail_and_bench(self):
         self.sdd("thumbnail", FIXTURES / "large/rows.png", status=0)

@@ -245,6 +245,7 @@ static void cache_get(struct cache_run *run)
     const char *output = run->settings->output;
     if (run->count == 0) usage_error("get: no URL");
     if (output != NULL && run->count > 1) usage_error("--output is for one URL");
+    check_show(run->settings, output != NULL && strcmp(output, "-") == 0);
     if (output != NULL && strcmp(output, "-") == 0 && run->settings->json)
         usage_error("--output - and --json would mix on standard output");
     if (output != NULL && strcmp(output, "-") == 0 && isatty(1))

@@ -232,6 +232,7 @@ int run_get(struct settings *settings, char **arguments, size_t count)
     run.target.force = settings->force;
     target_begin(&run.target);
     check_output(&run, count);
+    check_show(settings, run.to_stdout);
     if (settings->checksum != NULL && (count != 1 || settings->inputs.count > 0))
         usage_error("--checksum is for one URL; lists say checksum=HASH for each");
     run.list = (struct url_list){ .arguments = arguments,

@@ -337,6 +337,7 @@ int run_info(struct settings *settings, char **arguments, size_t count)
     struct info_run run = { .settings = settings };
     size_t next = 0;
     if (count == 0) usage_error("no file and no URL");
+    check_show(settings, false);
     session_open(&run.session, settings);
     run.show = show_begin(settings->show);
     while (next < count || run.under_way > 0) {
