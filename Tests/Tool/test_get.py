@@ -429,6 +429,9 @@ class GetTests(ToolTest):
     def test_a_closed_standard_output_is_noticed(self):
         self.assertIn("standard output", self.sdd("get", "--json", PHOTO_URL, status=3,
                                                   preexec_fn=lambda: os.close(1)).err)
+        self.assertEqual(self.files(), [])
+        self.sdd("get", PHOTO_URL, status=0, preexec_fn=lambda: os.close(1))
+        self.assertEqual(self.files(), ["baseline.jpg"])
         with open("/dev/full", "wb") as full:
             self.assertIn("No space left", self.sdd("get", "--json", PHOTO_URL, status=3, stdout=full).err)
 

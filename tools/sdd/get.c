@@ -233,6 +233,7 @@ int run_get(struct settings *settings, char **arguments, size_t count)
     target_begin(&run.target);
     check_output(&run, count);
     check_show(settings, run.to_stdout);
+    if (settings->json || run.to_stdout) print_out("", 0); /* ends the run now if there is no standard output */
     if (settings->checksum != NULL && (count != 1 || settings->inputs.count > 0))
         usage_error("--checksum is for one URL; lists say checksum=HASH for each");
     run.list = (struct url_list){ .arguments = arguments,
