@@ -37,6 +37,20 @@ class DescriptorTests(ToolTest):
         self.usage("get", "--json", "-o", "/dev/stdout", PHOTO_URL, says="would mix on standard output")
 
 
+class NameTests(ToolTest):
+    def test_braces_of_one_name_are_braces(self):
+        for name, expected in (("{{n}}.jpg", "{n}.jpg"), ("{{d}}/a}}.jpg", "{d}/a}.jpg"), ("a}.jpg", "a}.jpg")):
+            line, = self.sdd("get", "--json", "-o", name, PHOTO_URL, status=0).lines
+            self.assertEqual(line["path"], expected)
+            self.assertTrue((self.folder / expected).is_file())
+            self.sdd("get", "-o", name, PHOTO_URL, status=3)
+
+    def test_a_tab_is_a_part_of_the_name_of_a_file(self):
+        self.write("a\tb.jpg", PHOTO.read_bytes())
+        line, = self.sdd("thumbnail", "--json", "a\tb.jpg", status=0).lines
+        self.assertEqual((line["url"], line["path"]), ("a\tb.jpg", "a_b-thumb.jpg"))
+
+
 class EarlierFileTests(ToolTest):
     def test_no_clobber_leaves_the_files_of_other_urls_to_them(self):
         kinds = [("jpg", "large/baseline.jpg"), ("png", "metadata/kinds.png")]

@@ -80,7 +80,9 @@ static void check_output(struct run *run, size_t count)
         exit(EXIT_FILES);
     }
     struct file_path path = { 0 };
-    path_begin(&path, &run->target, settings->output, strlen(settings->output));
+    struct text name = { 0 };
+    name_add_plain(&name, settings->output);
+    path_begin(&path, &run->target, name.data, name.size);
     int fd = output_descriptor(path.text.data);
     run->to_stdout = strcmp(settings->output, "-") == 0 || fd == 1;
     run->target.explicit_name = !is_template(settings->output);
@@ -97,7 +99,7 @@ static void check_output(struct run *run, size_t count)
         complain("%s: %s", path.text.data, file_error(EEXIST));
         exit(EXIT_FILES);
     }
-    text_free(&path.text);
+    text_free(&path.text), text_free(&name);
 }
 
 /* Tells whether lines on standard output may show up between the bars: a terminal, or a pipe to a program on it. */

@@ -22,8 +22,9 @@ void make_path(const struct job *job, int32_t format, bool converted, struct fil
         path_begin(path, &run->target, "", 0);
         if (!name_add_safe(&path->text, job->item.output, strlen(job->item.output))) text_putc(&path->text, '_');
     } else if (run->target.explicit_name) {
-        path_begin(path, &run->target, output, directory_size(output));
-        text_puts(&path->text, output + directory_size(output));
+        name_add_plain(&head, output);
+        path_begin(path, &run->target, head.data, directory_size(head.data));
+        text_puts(&path->text, head.data + directory_size(head.data));
     } else {
         if (output == NULL && run->settings->command == THUMBNAIL) output = "{name}-thumb.{ext}";
         if (output != NULL) name_add_head(&head, output);
