@@ -238,6 +238,8 @@ class InfoTests(ToolTest):
             line, = self.sdd("info", "-t", "1", "--json", url, status=status).lines
             self.assertFalse(line["ok"], url)
         self.sdd("info", "--public-only", PHOTO_URL, status=9)
+        self.assertIn("--public-only", self.sdd("info", "--public-only", f"FILE://{PHOTO}", status=9).err)
+        self.sdd("info", "--public-only", PHOTO, status=0)
 
     def test_data_and_file_urls(self):
         data = "data:image/jpeg;base64," + base64.b64encode(PHOTO.read_bytes()).decode()
@@ -513,7 +515,7 @@ class ValgrindTests(ToolTest):
 
     def test_info(self):
         self.sdd("info", "--show=sixel", FIXTURES / "metadata/kinds.png", FIXTURES / "metadata/kinds.jpg", status=0)
-        self.sdd("info", "--json", "--show=kitty", PHOTO_URL, status=0)
+        self.sdd("info", "--show=kitty", PHOTO_URL, status=0)
 
     def test_thumbnail_and_bench(self):
         self.sdd("thumbnail", FIXTURES / "large/rows.png", status=0)

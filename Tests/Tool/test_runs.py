@@ -1,4 +1,5 @@
 """Long lists, signals, closed pipes: runs as a whole."""
+import contextlib
 import os
 import pathlib
 import re
@@ -195,6 +196,33 @@ class SignalTests(ToolTest):
         self.interrupt(signal.SIGINT, 130)
         self.interrupt(signal.SIGTERM, 143)
         self.interrupt(signal.SIGHUP, 129)
+
+    def test_two_signals_in_short_order_are_one(self):
+        process = self.start("get", "--cookie-jar", "jar", "--any", f"{SERVER}/hold/twice?size=10")
+        wait_for_request("/hold/twice")
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+            process.send_signal(number)
+        _, err = process.communicate(timeout=LIMIT)
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(err.decode(), r"interrupted: 0 files.* 1 not finished\n")
+        self.assertEqual(self.files(), ["jar"])
+
+    def test_a_pipe_that_nobody_reads_does_not_keep_the_run(self):
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(writer, bytes(4096)):
+                pass
+        os.set_blocking(writer, True)
+        for name, out, error in (("out", writer, subprocess.PIPE), ("err", subprocess.DEVNULL, writer)):
+            process = subprocess.Popen([TOOL, "get", "--json", "-t", "1", "-v", "http://127.0.0.1:1/",
+                                        f"{SERVER}/hold/stuck-{name}?size=10"],
+                                       cwd=self.folder, env=self.environment, stdout=out, stderr=error)
+            self.addCleanup(self._stop, process)
+            wait_for_request(f"/hold/stuck-{name}")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(LIMIT), 143)
+        os.close(reader), os.close(writer)
 
     def test_every_url_is_in_one_of_the_counts(self):
         (self.folder / "out").mkdir()

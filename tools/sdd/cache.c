@@ -49,17 +49,10 @@ static void fail(struct cache_run *run, const char *name, sdd_failure failure, i
     text_free(&line);
 }
 
-/* The key of a URL, or an argument that is a key already. */
 static char *key_of(struct cache_run *run, const char *argument)
 {
-    size_t length = 0;
-    sdd_status status = sdd_cache_key(run->cache, argument, NULL, NULL, 0, NULL, 0, &length);
-    if (status != SDD_ERROR_BUFFER_TOO_SMALL) {
-        fail(run, argument, last_failure(), EXIT_USAGE);
-        return NULL;
-    }
-    char *key = need(malloc(length + 1));
-    sdd_cache_key(run->cache, argument, NULL, NULL, 0, key, length + 1, NULL);
+    char *key = entry_key(run->cache, argument);
+    if (key == NULL) fail(run, argument, last_failure(), EXIT_USAGE);
     return key;
 }
 
@@ -223,16 +216,16 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
         name_make(&path.text, NULL, &facts);
     else
         text_puts(&path.text, settings->output + path.chosen);
-    if (error == 0 && !name_fits(run, argument, facts.format))
-        error = EINVAL;
-    else if (error == 0 && settings->output != NULL && strcmp(settings->output, "-") == 0)
+    bool fits = error == 0 && name_fits(run, argument, facts.format);
+    if (fits && settings->output != NULL && strcmp(settings->output, "-") == 0)
         print_out(data, (size_t)size);
-    else if (error == 0)
+    else if (fits)
         error = write_file(&target, &path, data, (size_t)size);
-    run->done += error == 0;
-    if (error != 0 && error != EINVAL)
+    bool is_done = fits && error == 0;
+    run->done += is_done;
+    if (error != 0)
         fail(run, text_string(&path.text), own_failure(SDD_ERROR_SINK, 0, file_error(error)), EXIT_FILES);
-    else if (error == 0 && settings->json) {
+    else if (is_done && settings->json) {
         json_begin(&line);
         json_string(&line, "key", argument);
         json_boolean(&line, "ok", true);
@@ -240,7 +233,7 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
         json_number(&line, "bytes", size);
         json_end(&line);
     }
-    if (error == 0 && settings->show != SHOW_NONE) show_bytes(data, (size_t)size, show_begin(settings->show));
+    if (is_done && settings->show != SHOW_NONE) show_bytes(data, (size_t)size, show_begin(settings->show));
     if (data != NULL && data != MAP_FAILED) munmap(data, (size_t)size);
     text_free(&base), text_free(&path.text), text_free(&line);
 }
@@ -252,6 +245,7 @@ static void cache_get(struct cache_run *run)
     const char *output = run->settings->output;
     if (run->count == 0) usage_error("get: no URL");
     if (output != NULL && run->count > 1) usage_error("--output is for one URL");
+    check_show(run->settings, output != NULL && strcmp(output, "-") == 0);
     if (output != NULL && strcmp(output, "-") == 0 && run->settings->json)
         usage_error("--output - and --json would mix on standard output");
     if (output != NULL && strcmp(output, "-") == 0 && isatty(1))
@@ -500,6 +494,7 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
     }
     check_options(settings, arguments[0]);
     if (strcmp(arguments[0], "verify") == 0 && run.count > 0) usage_error("verify takes no argument");
+    if (settings->output != NULL && output_descriptor(settings->output) == 1) settings->output = "-";
     find_directory(&run);
     if (!is_cache(run.directory.data, arguments[0])) {
         complain("there is no cache %s", run.directory.data);

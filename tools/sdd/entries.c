@@ -1,8 +1,10 @@
 #include "entries.h"
+#include "job.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Enough for what is known of most pictures. */
@@ -77,4 +79,27 @@ void entries_free(struct entries *entries)
     }
     free(entries->items);
     *entries = (struct entries){ 0 };
+}
+
+static char *key_of_url(sdd_cache *cache, const char *url)
+{
+    size_t length = 0;
+    if (sdd_cache_key(cache, url, NULL, NULL, 0, NULL, 0, &length) != SDD_ERROR_BUFFER_TOO_SMALL) return NULL;
+    char *key = need(malloc(length + 1));
+    sdd_cache_key(cache, url, NULL, NULL, 0, key, length + 1, NULL);
+    return key;
+}
+
+char *entry_key(sdd_cache *cache, const char *argument)
+{
+    struct text whole = { 0 };
+    add_whole_url(&whole, argument);
+    char *key = key_of_url(cache, argument), *other = NULL;
+    bool is_there = key != NULL && sdd_cache_contains_wait(cache, key, SDD_CACHE_DISK) != 0;
+    if (!is_there && strcmp(text_string(&whole), argument) != 0 && (other = key_of_url(cache, whole.data)) != NULL) {
+        free(key);
+        key = other;
+    }
+    text_free(&whole);
+    return key;
 }

@@ -29,4 +29,8 @@ sdd_status entries_read(struct entries *entries, sdd_cache *cache, const char *d
 
 void entries_free(struct entries *entries);
 
+/* Returns the key of a URL, also of one without its scheme, or an argument that is a key already; NULL, with the library's
+   failure, if it is neither. */
+char *entry_key(sdd_cache *cache, const char *argument);
+
 #endif

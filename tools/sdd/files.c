@@ -1,9 +1,12 @@
 #include "files.h"
+#include "options.h"
 #include "output.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,6 +301,8 @@ void path_claim(struct file_path *path)
 
 bool is_claimed(const char *path) { return claim_of(path)->next != 0; }
 
+void path_is_taken(const char *path) { claim(path); }
+
 /* Gives a draft a name that is free, or that of an older file with --force. */
 static int draft_name(const struct target *target, struct draft *draft, const char *name)
 {
@@ -325,6 +330,49 @@ static int draft_publish(const struct target *target, struct draft *draft, const
     return error;
 }
 
+/* The number of an entry of a directory of this process's descriptors, such as /proc/self/fd, or -1. */
+static int entry_descriptor(const char *directory, const char *name)
+{
+    char whole[PATH_MAX], own[PATH_MAX];
+    int64_t number = -1;
+    if (!isdigit((unsigned char)*name) || !parse_number(name, 0, INT_MAX, &number)) return -1;
+    if (realpath(directory, whole) == NULL || realpath("/proc/self", own) == NULL) return -1;
+    size_t size = strlen(own), end = strlen(whole);
+    bool is_own = strncmp(whole, own, size) == 0 && whole[size] == '/' && strcmp(whole + end - 3, "/fd") == 0;
+    return is_own ? (int)number : -1;
+}
+
+int path_descriptor(const char *path)
+{
+    struct text at = { 0 }, next = { 0 };
+    char link[PATH_MAX];
+    int fd = -1;
+    text_puts(&at, path);
+    for (unsigned links = 0; links < 40; links++) { /* as many as Linux follows */
+        size_t head = directory_size(at.data);
+        text_clear(&next);
+        text_add(&next, at.data, head);
+        fd = entry_descriptor(head == 0 ? "." : next.data, at.data + head);
+        ssize_t size = fd >= 0 ? -1 : readlink(at.data, link, sizeof link);
+        if (size <= 0) break;
+        if (link[0] == '/') text_clear(&next);
+        text_add(&next, link, (size_t)size);
+        text_clear(&at);
+        text_puts(&at, next.data);
+    }
+    text_free(&at);
+    text_free(&next);
+    return fd;
+}
+
+int output_descriptor(const char *path)
+{
+    int fd = path_descriptor(path);
+    if (fd < 0 || fcntl(fd, F_GETFD) >= 0) return fd;
+    complain("%s: %s", path, strerror(errno));
+    exit(EXIT_FILES);
+}
+
 static int write_device(const char *path, const void *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC), error = fd < 0 ? errno : write_all(fd, data, size);
@@ -347,6 +395,8 @@ int write_file(const struct target *target, struct file_path *path, const void *
     struct draft draft = { .folder = -1, .fd = -1 };
     struct stat facts;
     const char *name = NULL;
+    int fd = target->explicit_name ? path_descriptor(path->text.data) : -1;
+    if (fd >= 0) return write_all(fd, data, size);
     bool is_device = target->explicit_name && stat(path->text.data, &facts) == 0 && !S_ISREG(facts.st_mode) &&
                      !S_ISDIR(facts.st_mode);
     if (is_device) return write_device(path->text.data, data, size); /* or a pipe */

@@ -40,9 +40,19 @@ void path_claim(struct file_path *path);
 /* Tells whether this run has claimed a path, or has written it. */
 bool is_claimed(const char *path);
 
+/* Claims a path as it is: a file that was there before. */
+void path_is_taken(const char *path);
+
 /* Writes a file, and makes the directories of its path. Returns 0 and the path with the number that it may have got, or
    an errno and the path that could not be written. Nothing is left of a file that could not be written whole. */
 int write_file(const struct target *target, struct file_path *path, const void *data, size_t size);
+
+/* Returns the descriptor of this process that a path stands for, as /dev/stdout, /dev/fd/3 and links to them do, whatever
+   is open there; or -1. */
+int path_descriptor(const char *path);
+
+/* The same, before the program opens descriptors of its own. Ends it with a sentence if nothing is open there. */
+int output_descriptor(const char *path);
 
 /* The reason why write_file() failed, as a clause: "it exists; --force replaces files". */
 const char *file_error(int error);

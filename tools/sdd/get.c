@@ -67,7 +67,7 @@ static void refuse_pattern(const char *url)
     }
 }
 
-/* -o NAME and -o - are for one URL. */
+/* -o NAME and -o -, or /dev/stdout, are for one URL. */
 static void check_output(struct run *run, size_t count)
 {
     const struct settings *settings = run->settings;
@@ -79,24 +79,27 @@ static void check_output(struct run *run, size_t count)
         complain("%s: this is the name of a directory; use --directory", settings->output);
         exit(EXIT_FILES);
     }
-    run->to_stdout = strcmp(settings->output, "-") == 0;
+    struct file_path path = { 0 };
+    struct text name = { 0 };
+    name_add_plain(&name, settings->output);
+    path_begin(&path, &run->target, name.data, name.size);
+    int fd = output_descriptor(path.text.data);
+    run->to_stdout = strcmp(settings->output, "-") == 0 || fd == 1;
     run->target.explicit_name = !is_template(settings->output);
     if (run->target.explicit_name && !one)
         usage_error("--output %s is the name of one file; use fields for several, as in '{n:04}-{name}.{ext}'",
                     settings->output);
     if (run->to_stdout) {
-        if (settings->json) usage_error("--output - and --json would mix on standard output");
+        if (settings->json) usage_error("--output %s and --json would mix on standard output", settings->output);
         if (isatty(1)) usage_error("standard output is a terminal; --show shows pictures there");
-        return;
     }
-    if (!run->target.explicit_name || settings->force || settings->no_clobber || settings->resume) return;
-    struct file_path path = { 0 };
-    path_begin(&path, &run->target, settings->output, strlen(settings->output));
-    if (stat(path.text.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
+    bool is_new = run->target.explicit_name && !run->to_stdout && fd < 0 && !settings->force && !settings->no_clobber &&
+                  !settings->resume;
+    if (is_new && stat(path.text.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
         complain("%s: %s", path.text.data, file_error(EEXIST));
         exit(EXIT_FILES);
     }
-    text_free(&path.text);
+    text_free(&path.text), text_free(&name);
 }
 
 /* Tells whether lines on standard output may show up between the bars: a terminal, or a pipe to a program on it. */
@@ -200,12 +203,12 @@ static void run_all(struct run *run)
         while (more && run->under_way < window && !rate_is_over(&run->rate_limit) && !output_failed()) {
             struct url_item item;
             enum list_answer answer = list_next(&run->list, &item);
-            if (answer == LIST_ITEM) job_start(run, &item);
+            if (answer == LIST_ITEM) job_add(run, &item);
             if (answer == LIST_END) more = false;
             if (answer == LIST_WAIT) readable = run->list.fd;
             if (answer == LIST_WAIT || stop_signal() != 0) break;
-            if (run->number % 64 == 0) session_wait(&run->session, -1, 0);
         }
+        jobs_begin(run);
         int longest = longest_wait(run);
         /* With neither a request nor an input nor a pause to wait for, nothing would end the wait. */
         if (run->under_way > 0 || readable >= 0 || (more && rate_is_over(&run->rate_limit)))
@@ -231,6 +234,8 @@ int run_get(struct settings *settings, char **arguments, size_t count)
     run.target.force = settings->force;
     target_begin(&run.target);
     check_output(&run, count);
+    check_show(settings, run.to_stdout);
+    if (settings->json || run.to_stdout) print_out("", 0); /* ends the run now if there is no standard output */
     if (settings->checksum != NULL && (count != 1 || settings->inputs.count > 0))
         usage_error("--checksum is for one URL; lists say checksum=HASH for each");
     run.list = (struct url_list){ .arguments = arguments,

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_PIECE = 65536, MOST_UNDER_WAY = 64 };
+enum { FIRST_PIECE = 65536, MOST_UNDER_WAY = 64, MOST_REQUESTS = 128 };
 
 struct info_run {
     const struct settings *settings;
@@ -32,6 +32,7 @@ struct reading {
     struct picture picture;
     int fd;
     int64_t piece; /* bytes of the piece that is asked for */
+    int64_t until; /* now_us() at which --max-time is over; 0: never */
     bool enough;
     bool unpacks; /* all of the body is asked for, which the library unpacks: parts of a packed one say nothing */
     bool is_known, needs_all; /* picture_needs_all(), once the format is known */
@@ -41,6 +42,12 @@ struct reading {
 
 /* A ThumbHash is made of the whole picture. */
 static bool reads_all(const struct info_run *run) { return run->settings->full || run->settings->thumbhash; }
+
+/* The most bytes that are read of a file or URL. */
+static int64_t most_of(const struct info_run *run)
+{
+    return run->settings->max_size > 0 ? run->settings->max_size : MOST_OF_FILE;
+}
 
 /* Prints a picture and counts its outcome. */
 static void finish(struct info_run *run, struct picture *picture, int fd)
@@ -82,18 +89,24 @@ static void fail(struct info_run *run, const char *name, int error)
 
 static void read_file(struct info_run *run, const char *name)
 {
-    int64_t most = run->settings->max_size > 0 ? run->settings->max_size : MOST_OF_FILE;
     bool standard = strcmp(name, "-") == 0;
-    struct picture picture = { .source = standard ? "standard input" : name, .whole = true };
+    struct picture picture = { .source = standard ? "standard input" : name, .size = -1 };
     struct stat file;
-    int fd = open_source(name, most);
+    int fd = open_source(name, most_of(run), &picture.size);
     if (fd < 0) {
         if (stop_signal() == 0) fail(run, picture.source, errno);
         return;
     }
     fstat(fd, &file);
+    picture.read = file.st_size;
+    picture.whole = picture.size <= picture.read;
+    if (!picture.whole && reads_all(run)) {
+        close(fd);
+        fail(run, picture.source, EFBIG);
+        return;
+    }
+    if (picture.whole) picture.size = picture.read;
     picture.number = ++run->number;
-    picture.size = picture.read = file.st_size;
     picture_read(&picture, &run->session, fd);
     finish(run, &picture, fd);
     close(fd);
@@ -192,6 +205,17 @@ static void ask_unpacked(struct reading *reading)
     ask(reading);
 }
 
+/* Why no further piece is asked for, although the facts are not there yet; SDD_OK: one is. */
+static sdd_failure no_further(const struct reading *reading)
+{
+    const struct picture *picture = &reading->picture;
+    if (picture->read >= most_of(reading->run))
+        return own_failure(SDD_ERROR_BODY_TOO_LARGE, 0, "The bytes that may be read do not have the facts.");
+    if (picture->requests >= MOST_REQUESTS)
+        return own_failure(SDD_ERROR_PROTOCOL, 0, "The server sends too little of each range that it is asked for.");
+    return (sdd_failure){ 0 };
+}
+
 static void on_end(const sdd_result *result, void *user_data)
 {
     struct reading *reading = user_data;
@@ -216,14 +240,17 @@ static void on_end(const sdd_result *result, void *user_data)
         reading->run->stopping |= stop_signal() != 0;
     } else {
         bool partial = picture->http_status == 206, over = picture->size >= 0 && picture->read >= picture->size;
-        if (!reading->enough && partial && !over && picture->read > before && picture->read < MOST_OF_FILE &&
-            probe(reading, picture->read) == SDD_ERROR_INCOMPLETE) {
+        bool goes_on = !reading->enough && partial && !over && picture->read > before &&
+                       probe(reading, picture->read) == SDD_ERROR_INCOMPLETE;
+        sdd_failure failure = no_further(reading);
+        if (goes_on && failure.status == SDD_OK) {
             ask(reading);
             return;
         }
         picture->whole = status == SDD_OK && (!partial || over);
         if (picture->whole) picture->size = picture->read;
         picture_read(picture, &reading->run->session, reading->fd);
+        if (goes_on && picture->failure.status != SDD_OK) picture->failure = failure;
     }
     if (!(picture->failure.status == SDD_ERROR_CANCELLED && stop_signal() != 0))
         finish(reading->run, picture, reading->fd);
@@ -238,6 +265,10 @@ static void ask(struct reading *reading)
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     char range[64];
     session_fill(&run->session, &transfer);
+    if (reading->until > 0) { /* it is the limit of all pieces together; 0 would be the default */
+        int64_t left = (reading->until - now_us()) / 1000;
+        transfer.total_timeout_ms = left > 0 ? left : 1;
+    }
     request.transfer = &transfer;
     request.url = reading->url;
     bool asks_all = reads_all(run) || reading->unpacks;
@@ -245,10 +276,11 @@ static void ask(struct reading *reading)
     if (!asks_all) request.options |= SDD_OPTION_BODY_AS_SENT;
     request.sink = SDD_SINK_FD, request.sink_fd = reading->fd;
     request.progress = on_progress, request.completed = on_end, request.user_data = reading;
+    int64_t left = most_of(run) - reading->picture.read;
     snprintf(range, sizeof range, "%lld-%lld", (long long)reading->picture.read,
-             (long long)(reading->picture.read + reading->piece - 1));
+             (long long)(reading->picture.read + (reading->piece < left ? reading->piece : left) - 1));
     if (!asks_all) request.range = range;
-    reading->piece *= 4;
+    if (reading->piece < left) reading->piece *= 4;
     reading->picture.requests++;
     if (sdd_downloader_submit(run->session.downloader, &request) != 0) return;
     reading->picture.failure = last_failure();
@@ -282,9 +314,15 @@ static void read_url(struct info_run *run, const char *url)
     reading->url = need_copy(url);
     reading->picture = (struct picture){ .source = reading->url, .number = ++run->number, .size = -1 };
     reading->piece = FIRST_PIECE;
+    if (run->settings->max_time > 0) reading->until = now_us() + run->settings->max_time * 1000;
     reading->fd = memfd_create("sdd", MFD_CLOEXEC);
     run->under_way++;
-    if (reading->fd < 0) {
+    if (run->settings->public_only && has_file_url(url)) {
+        reading->picture.failure = file_refused();
+        reading->picture.exit_status = EXIT_LIMIT;
+        finish(run, &reading->picture, reading->fd);
+        reading_free(reading);
+    } else if (reading->fd < 0) {
         reading->picture.failure = own_failure(SDD_ERROR_NO_RESOURCES, 0, strerror(errno));
         finish(run, &reading->picture, -1);
         reading_free(reading);
@@ -299,6 +337,7 @@ int run_info(struct settings *settings, char **arguments, size_t count)
     struct info_run run = { .settings = settings };
     size_t next = 0;
     if (count == 0) usage_error("no file and no URL");
+    check_show(settings, false);
     session_open(&run.session, settings);
     run.show = show_begin(settings->show);
     while (next < count || run.under_way > 0) {

@@ -5,6 +5,7 @@
 #include "formats.h"
 #include "names.h"
 #include "output.h"
+#include "paths.h"
 #include "show.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A body that has been arriving for so long is looked at: most pictures are there before. */
@@ -64,34 +64,6 @@ static void job_refuse(struct job *job)
 
 /* ---------------------------------------------------------------------------------------------------------- files */
 
-static void make_path(const struct job *job, int32_t format, bool converted, struct file_path *path)
-{
-    const struct run *run = job->run;
-    const char *output = run->settings->output;
-    struct text head = { 0 };
-    path->number = job->number;
-    struct name_facts facts = { .url = job->first,
-                                .base = text_string(&job->base),
-                                .number = job->report.number,
-                                .format = format,
-                                .converted = converted || (run->settings->adjust_extension && format != 0),
-                                .width = job->report.width,
-                                .height = job->report.height };
-    if (job->item.output != NULL) {
-        path_begin(path, &run->target, "", 0);
-        if (!name_add_safe(&path->text, job->item.output, strlen(job->item.output))) text_putc(&path->text, '_');
-    } else if (run->target.explicit_name) {
-        path_begin(path, &run->target, output, directory_size(output));
-        text_puts(&path->text, output + directory_size(output));
-    } else {
-        if (output == NULL && run->settings->command == THUMBNAIL) output = "{name}-thumb.{ext}";
-        if (output != NULL) name_add_head(&head, output);
-        path_begin(path, &run->target, text_string(&head), head.size);
-        name_make(&path->text, output, &facts);
-    }
-    text_free(&head);
-}
-
 static void job_write(struct job *job, const void *data, size_t size)
 {
     struct run *run = job->run;
@@ -131,40 +103,6 @@ static void job_write(struct job *job, const void *data, size_t size)
     text_free(&path.text), text_free(&message);
 }
 
-/* The format that the file of a job will have, as far as it is known before the download; 0: unknown. */
-static int32_t known_format(const struct job *job) { return job->convert && job->format != 0 ? job->format : 0; }
-
-/* Takes the number that the name of a job gets, if the name is known before the download. */
-static void claim_name(struct job *job)
-{
-    struct file_path path = { 0 };
-    int32_t format = known_format(job);
-    if (job->run->to_stdout || job->run->target.explicit_name || has_size_field(job->run->settings->output)) return;
-    make_path(job, format, format != 0, &path);
-    path_claim(&path);
-    job->number = path.number;
-    text_free(&path.text);
-}
-
-/* Tells whether the file of a job was there before this run, whatever format it would have. */
-static bool file_exists(struct job *job, struct text *found)
-{
-    int32_t known = known_format(job), format = known; /* first the name that the job has claimed */
-    size_t next = 0;
-    struct stat facts;
-    bool exists = false, is_own = true;
-    struct file_path path = { 0 };
-    do {
-        make_path(job, format, job->convert && format != 0, &path);
-        text_clear(found);
-        path_add(&path, found);
-        exists = stat(found->data, &facts) == 0 && (is_own || !is_claimed(found->data));
-        is_own = false;
-    } while (!exists && known == 0 && (format = format_at(next++)) != 0);
-    text_free(&path.text);
-    return exists;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- loads */
 
 static void on_no_picture(void *user_data)
@@ -172,6 +110,21 @@ static void on_no_picture(void *user_data)
     struct job *job = user_data;
     job->is_no_picture = true;
     sdd_cancel(job->token);
+}
+
+static const char *checksum_of(const struct job *job)
+{
+    return job->item.checksum != NULL ? job->item.checksum : job->run->settings->checksum;
+}
+
+/* Tells whether the first bytes of a job's body may be looked at. A load with alternatives goes on with the next one, and
+   must not be cancelled. The look must join the load's transfer: a second request may get another answer, and costs the
+   server as much as the first. None joins a load with cookies, with a checksum or with a part to be continued. */
+static bool may_peek(const struct job *job)
+{
+    const struct settings *settings = job->run->settings;
+    return !settings->any && !settings->resume && settings->cookie_jar == NULL && checksum_of(job) == NULL &&
+           strchr(job->url, '\t') == NULL;
 }
 
 static void on_progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
@@ -187,20 +140,8 @@ static void on_progress(sdd_token token, int64_t received, int64_t expected, con
     job->token = token;
     job->received = received;
     job->expected = expected;
-    /* A load with alternatives goes on with the next one, and must not be cancelled. */
-    if (job->received > 0 && job->peek_at == 0 && !run->settings->any && strchr(job->url, '\t') == NULL &&
-        strncasecmp(url, "http", 4) == 0)
+    if (job->received > 0 && job->peek_at == 0 && may_peek(job) && strncasecmp(url, "http", 4) == 0)
         job->peek_at = now_us() + PATIENCE_US;
-}
-
-/* Tells whether the server says that a body is a picture. */
-static bool is_called_picture(const struct job *job)
-{
-    sdd_response *response = NULL;
-    bool is_picture = sdd_token_get_response(job->token, &response) == SDD_OK &&
-                      strncasecmp(sdd_response_mime_type(response), "image/", 6) == 0;
-    sdd_response_release(response);
-    return is_picture;
 }
 
 int jobs_peek(struct run *run)
@@ -210,8 +151,6 @@ int jobs_peek(struct run *run)
         if (job->peek_at == 0 || job->has_peeked || job->received == job->expected) continue;
         if (job->peek_at <= now) {
             job->has_peeked = true;
-            /* A transfer that --resume continues is not joined, and a second one for each slow picture is too much. */
-            if (run->settings->resume && is_called_picture(job)) continue;
             job->peek = peek_begin(&run->session, job->url, on_no_picture, job);
         } else if (job->peek_at < first)
             first = job->peek_at;
@@ -359,7 +298,7 @@ static void job_submit(struct job *job)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     struct text integrity = { 0 }, all = { 0 };
     const char *others[64];
-    const char *checksum = job->item.checksum != NULL ? job->item.checksum : run->settings->checksum;
+    const char *checksum = checksum_of(job);
     text_puts(&all, job->url);
     fill_load(job, &load, &decode);
     session_fill(&run->session, &transfer);
@@ -383,26 +322,33 @@ static void job_submit(struct job *job)
     text_free(&all);
 }
 
-/* Makes the URLs of a job, separated by TABs, of what its list says, and the name that its file has by them. Returns
-   false, with errno, for a file that cannot be read. */
-static bool make_url(struct job *job, char *given)
+/* Makes the URLs of a job, separated by TABs, of what its list says, and the name that its file has by them. */
+static void name_urls(struct job *job)
 {
     struct text url = { 0 };
-    bool good = true, is_file = job->run->settings->command == THUMBNAIL && !is_url(given);
-    int64_t most = job->run->settings->max_size > 0 ? job->run->settings->max_size : MOST_OF_FILE;
-    if (is_file)
-        good = add_file_url(&url, given, most, &job->fd);
-    else
-        for (char *part = given, *end = NULL; part != NULL; part = end) {
-            end = strchr(part, '\t');
-            if (end != NULL) *end++ = 0;
-            if (*part == 0) continue;
-            if (url.size > 0) text_putc(&url, '\t');
-            add_whole_url(&url, part);
-        }
+    char *given = need_copy(job->item.url);
+    for (char *part = given, *end = NULL; part != NULL; part = end) {
+        end = strchr(part, '\t');
+        if (end != NULL) *end++ = 0;
+        if (*part == 0) continue;
+        if (url.size > 0) text_putc(&url, '\t');
+        add_whole_url(&url, part);
+    }
     job->url = need_copy(text_string(&url));
-    job->first = need(is_file ? strdup(given) : strndup(job->url, strcspn(job->url, "\t")));
-    (is_file ? name_from_file : name_from_url)(&job->base, job->first);
+    job->first = need(strndup(job->url, strcspn(job->url, "\t")));
+    job->item.url[strcspn(job->item.url, "\t")] = 0;
+    name_from_url(&job->base, job->first);
+    text_free(&url);
+    free(given);
+}
+
+/* Makes the URL of a job for a file. Returns false, with errno, if it cannot be read. */
+static bool open_file(struct job *job)
+{
+    struct text url = { 0 };
+    int64_t most = job->run->settings->max_size > 0 ? job->run->settings->max_size : MOST_OF_FILE;
+    bool good = add_file_url(&url, job->first, most, &job->fd);
+    job->url = need_copy(text_string(&url));
     text_free(&url);
     return good;
 }
@@ -421,19 +367,34 @@ static struct job *job_make(struct run *run, struct url_item *item)
     if (run->last != NULL) run->last->next = job;
     run->last = job;
     if (run->first == NULL) run->first = job;
+    if (run->unbegun == NULL) run->unbegun = job;
     run->under_way++;
     return job;
 }
 
-void job_start(struct run *run, struct url_item *item)
+void job_add(struct run *run, struct url_item *item)
 {
     struct job *job = job_make(run, item);
-    struct text found = { 0 };
-    char *all = need_copy(item->url);
-    job->item.url[strcspn(job->item.url, "\t")] = 0;
-    bool is_there = make_url(job, all);
-    int error = errno;
+    if (run->settings->command != THUMBNAIL || is_url(item->url))
+        name_urls(job);
+    else {
+        job->first = need_copy(item->url);
+        name_from_file(&job->base, job->first);
+    }
     claim_name(job);
+}
+
+/* Tells whether --public-only refuses a job. */
+static bool is_refused(const struct job *job)
+{
+    if (!job->run->settings->public_only) return false;
+    return job->url == NULL ? !job->item.is_argument : has_file_url(job->url);
+}
+
+static void job_begin(struct job *job)
+{
+    const struct run *run = job->run;
+    struct text found = { 0 };
     if (job->format == FORMAT_NONE) {
         const char *message =
             "The extension of its \"out=\" is none of pictures; --to says the format of files with any name.";
@@ -442,12 +403,24 @@ void job_start(struct run *run, struct url_item *item)
         job->report.skipped = true;
         job->report.path = found.data;
         job_end(job);
-    } else if (!is_there) {
+    } else if (is_refused(job)) {
+        job_fail(job, file_refused(), EXIT_LIMIT);
+    } else if (job->url == NULL && !open_file(job)) {
+        int error = errno;
         sdd_failure failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, strerror(error));
         failure.system_error = error;
         job_fail(job, failure, EXIT_FILES);
     } else
         job_submit(job);
-    free(all);
     text_free(&found);
+}
+
+void jobs_begin(struct run *run)
+{
+    for (size_t count = 1; run->unbegun != NULL; count++) {
+        struct job *job = run->unbegun;
+        run->unbegun = job->next;
+        job_begin(job);
+        if (count % 64 == 0) session_wait(&run->session, -1, 0);
+    }
 }

@@ -164,6 +164,7 @@ enum list_answer list_next(struct url_list *list, struct url_item *item)
     *item = (struct url_item){ 0 };
     if (list->next_argument < list->argument_count) {
         item->url = need_copy(list->arguments[list->next_argument++]);
+        item->is_argument = true;
         return LIST_ITEM;
     }
     if (list->file_count == 0) return LIST_END;

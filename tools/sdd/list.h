@@ -8,9 +8,10 @@
 
 /* One URL with what its list says about it. */
 struct url_item {
-    char *url;      /* and, after TABs, others for the same picture */
-    char *output;   /* "out=" of a list, or NULL */
-    char *checksum; /* "checksum=" of a list, or NULL */
+    char *url;        /* and, after TABs, others for the same picture */
+    char *output;     /* "out=" of a list, or NULL */
+    char *checksum;   /* "checksum=" of a list, or NULL */
+    bool is_argument; /* of the command line */
 };
 
 struct url_list {

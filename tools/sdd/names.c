@@ -363,13 +363,17 @@ size_t template_head(const char *template)
     return head;
 }
 
-void name_add_head(struct text *name, const char *template)
+static void add_plain(struct text *name, const char *template, size_t size)
 {
-    for (size_t i = 0, size = template_head(template); i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         if ((template[i] == '{' || template[i] == '}') && template[i + 1] == template[i]) i++;
         text_putc(name, template[i]);
     }
 }
+
+void name_add_head(struct text *name, const char *template) { add_plain(name, template, template_head(template)); }
+
+void name_add_plain(struct text *name, const char *template) { add_plain(name, template, strlen(template)); }
 
 bool template_leaves(const char *template)
 {

@@ -53,6 +53,9 @@ bool has_size_field(const char *template);
 size_t template_head(const char *template);
 void name_add_head(struct text *name, const char *template);
 
+/* Adds what a template without fields says. */
+void name_add_plain(struct text *name, const char *template);
+
 /* Tells whether a part of a path behind the first field is "", "." or "..". */
 bool template_leaves(const char *template);
 

@@ -1,16 +1,18 @@
 #include "output.h"
-#include "options.h"
+#include "session.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int output_error;
+static bool is_closed; /* there is no standard output, which matters once something is printed */
 void (*before_complaint)(void);
 
 void begin_output(void)
@@ -18,20 +20,21 @@ void begin_output(void)
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
         if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) _exit(EXIT_FILES);
-        if (fd == 1) output_error = EBADF;
+        if (fd == 1) is_closed = true;
     }
 }
 
 int write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;
+    struct stat facts;
+    /* A pipe that can be written to takes so many bytes without a wait, which no signal before it would end. */
+    bool may_wait = fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode);
+    size_t most = may_wait ? PIPE_BUF : 1 << 20;
     while (size > 0) {
-        ssize_t count = write(fd, at, size > 1 << 20 ? 1 << 20 : size);
-        if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
-            struct pollfd wait = { .fd = fd, .events = POLLOUT };
-            if (errno == EAGAIN) poll(&wait, 1, 1000);
-            continue;
-        }
+        if (may_wait && !wait_writable(fd)) return EINTR;
+        ssize_t count = write(fd, at, size > most ? most : size);
+        if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
         if (count < 0) return errno;
         at += count;
         size -= (size_t)count;
@@ -41,7 +44,7 @@ int write_all(int fd, const void *data, size_t size)
 
 void print_out(const char *data, size_t size)
 {
-    if (output_error == 0) output_error = write_all(1, data, size);
+    if (output_error == 0) output_error = is_closed ? EBADF : write_all(1, data, size);
 }
 
 bool output_failed(void) { return output_error != 0; }
@@ -49,6 +52,7 @@ bool output_failed(void) { return output_error != 0; }
 int finish_output(int status)
 {
     if (output_error == 0) return status;
+    if (output_error == EINTR) return status; /* the signal has given it */
     if (output_error == EPIPE) return status >= EXIT_SIGNAL ? status : EXIT_SIGNAL + SIGPIPE;
     complain("standard output: %s", strerror(output_error));
     return status >= EXIT_SIGNAL ? status : EXIT_FILES;

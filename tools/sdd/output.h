@@ -20,7 +20,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Called before complain() prints, so that progress bars can move out of the way. NULL: nothing is called. */
 extern void (*before_complaint)(void);
 
-/* Writes all bytes; returns 0 or an errno. */
+/* Writes all bytes; returns 0 or an errno: EINTR if a signal ends the wait for a reader. */
 int write_all(int fd, const void *data, size_t size);
 
 #endif

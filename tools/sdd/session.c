@@ -14,18 +14,28 @@
 
 /* -------------------------------------------------------------------------------------------------------- signals */
 
+/* timeout(1) signals the program and then its group, which it is in. */
+enum { ONE_REQUEST_US = 500000, GRACE_MS = 1000 };
+
 static volatile sig_atomic_t stopping;
+static int64_t stopped_at; /* now_us() at the first signal; used by the handler alone */
 
 static void stop(int number)
 {
-    if (stopping != 0) _exit(EXIT_SIGNAL + number);
-    stopping = number;
+    int error = errno;
+    if (stopping == 0) {
+        stopped_at = now_us();
+        stopping = number;
+    } else if (now_us() - stopped_at > ONE_REQUEST_US)
+        _exit(EXIT_SIGNAL + number);
+    errno = error;
 }
 
 static void catch_signals(void)
 {
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction action = { .sa_handler = stop };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&action.sa_mask, numbers[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
         /* nohup(1) and shells that start a job in the background ignore some of them. */
@@ -39,20 +49,25 @@ int stop_signal(void) { return stopping; }
 /* ------------------------------------------------------------------------------------------------------- settings */
 
 /* "@FILE" stands for the first line of FILE, so that a password need not be on the command line. */
-static const char *secret(const char *value, const char *option, struct text *line)
+static const char *secret(const struct settings *settings, const char *value, const char *option, struct text *line)
 {
-    char buffer[4096];
+    char *first = NULL;
+    size_t capacity = 0;
     if (value == NULL) return NULL;
     if (value[0] != '@') {
         text_puts(line, value);
         memset((char *)value, '*', strlen(value)); /* other users see the arguments of a process */
         return line->data;
     }
+    for (size_t i = 0; strcmp(value, "@-") == 0 && i < settings->inputs.count; i++)
+        if (strcmp(settings->inputs.items[i], "-") == 0)
+            usage_error("--%s @- and --input - would both read standard input", option);
     FILE *file = strcmp(value, "@-") == 0 ? stdin : fopen(value + 1, "re");
     if (file == NULL) usage_error("--%s: %s: %s", option, value + 1, strerror(errno));
-    if (fgets(buffer, sizeof buffer, file) == NULL) usage_error("--%s: %s is empty", option, value + 1);
+    if (getline(&first, &capacity, file) < 0) usage_error("--%s: %s is empty", option, value + 1);
     if (file != stdin) fclose(file);
-    text_add(line, buffer, strcspn(buffer, "\r\n"));
+    text_add(line, first, strcspn(first, "\r\n"));
+    free(first);
     return line->data;
 }
 
@@ -66,15 +81,15 @@ static void read_credential(struct session *session)
     if (settings->key != NULL && settings->certificate == NULL) usage_error("--key needs --cert");
     if (settings->pass != NULL && settings->certificate == NULL) usage_error("--pass needs --cert");
     if (settings->user != NULL) {
-        const char *pair = secret(settings->user, "user", &session->secrets[0]);
+        const char *pair = secret(settings, settings->user, "user", &session->secrets[0]);
         char *colon = strchr(session->secrets[0].data, ':');
         if (colon == NULL) usage_error("--user needs NAME:PASSWORD, or @FILE with such a line");
         *colon = 0;
         session->credential.username = pair;
         session->credential.password = colon + 1;
     }
-    session->credential.bearer_token = secret(settings->bearer, "bearer", &session->secrets[1]);
-    session->credential.client_key_password = secret(settings->pass, "pass", &session->secrets[2]);
+    session->credential.bearer_token = secret(settings, settings->bearer, "bearer", &session->secrets[1]);
+    session->credential.client_key_password = secret(settings, settings->pass, "pass", &session->secrets[2]);
 }
 
 static void set_headers(struct session *session)
@@ -265,6 +280,17 @@ bool wait_readable(int fd)
     return stopping == 0;
 }
 
+bool wait_writable(int fd)
+{
+    struct pollfd wait = { .fd = fd, .events = POLLOUT };
+    sigset_t before;
+    int count = -1;
+    hold_signals(&before);
+    while (count < 0 && stopping == 0) count = ppoll(&wait, 1, NULL, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return count > 0 || poll(&wait, 1, GRACE_MS) > 0;
+}
+
 void session_wait(struct session *session, int readable, int milliseconds)
 {
     struct pollfd waits[] = { { .fd = sdd_downloader_event_fd(session->downloader), .events = POLLIN },
@@ -289,7 +315,9 @@ sdd_failure last_failure(void)
 
 sdd_failure own_failure(sdd_status status, sdd_detail detail, const char *message)
 {
-    sdd_error_class error_class = status == SDD_ERROR_BAD_IMAGE_DATA ? SDD_CLASS_IMAGE
+    sdd_error_class error_class = status == SDD_ERROR_BAD_IMAGE_DATA   ? SDD_CLASS_IMAGE
+                                  : status == SDD_ERROR_BODY_TOO_LARGE ? SDD_CLASS_LIMIT
+                                  : status == SDD_ERROR_PROTOCOL       ? SDD_CLASS_NETWORK
                                   : status == SDD_ERROR_INVALID_ARGUMENT || status == SDD_ERROR_UNSUPPORTED ||
                                           status == SDD_ERROR_NOT_CACHED
                                       ? SDD_CLASS_REQUEST

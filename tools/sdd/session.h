@@ -30,12 +30,16 @@ void session_fill(const struct session *session, sdd_transfer_options *transfer)
 /* Waits until a descriptor is readable, or has ended. Returns false if a signal has asked the program to stop. */
 bool wait_readable(int fd);
 
+/* Waits until a descriptor takes bytes, or has ended. Returns false if a signal has asked the program to stop, and the
+   descriptor takes none for a second. */
+bool wait_writable(int fd);
+
 /* Waits up to `milliseconds` for events, for a descriptor to become readable (or -1) and for signals, and calls the
    callbacks of the events. */
 void session_wait(struct session *session, int readable, int milliseconds);
 
 /* The signal that asked the program to end (SIGINT, SIGTERM, SIGHUP), or 0. From session_open() on, signals only set
-   this; a second one ends the program at once. */
+   this; another one, half a second later or more, ends the program at once. */
 int stop_signal(void);
 
 /* The failure of the library's call before. */

@@ -1,6 +1,5 @@
 #include "show.h"
 #include "bars.h"
-#include "options.h"
 #include "output.h"
 
 #include <fcntl.h>
@@ -223,6 +222,13 @@ static bool show_image(sdd_image *image, int how)
     if (good) print_out(page.data, page.size);
     text_free(&page);
     return good;
+}
+
+void check_show(const struct settings *settings, bool to_stdout)
+{
+    if (settings->show == SHOW_NONE || settings->show == SHOW_AUTO) return;
+    if (settings->json) usage_error("--show and --json would mix on standard output");
+    if (to_stdout) usage_error("--show and --output %s would mix on standard output", settings->output);
 }
 
 bool show_bytes(const void *data, size_t size, int how)

@@ -2,9 +2,11 @@
 #ifndef SDD_TOOL_SHOW_H
 #define SDD_TOOL_SHOW_H
 
-#include "text.h"
+#include "options.h"
 
-#include <sdd/sdd.h>
+/* Ends the program with a sentence if pictures that are shown whatever standard output is would mix with its data: lines
+   of --json, or a picture itself. */
+void check_show(const struct settings *settings, bool to_stdout);
 
 /* Finds out, once, how to show pictures: `wanted` is one of SHOW_. SHOW_AUTO asks the environment and the terminal,
    for at most a third of a second. Returns one of SHOW_, never SHOW_AUTO; SHOW_NONE if standard output is no terminal

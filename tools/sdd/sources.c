@@ -43,8 +43,26 @@ void add_whole_url(struct text *url, const char *given)
     text_puts(url, given);
 }
 
-/* Copies standard input, a pipe or a device into a file in memory. Returns it, or -1 with errno. */
-static int copy_of(int from, int64_t most)
+bool has_file_url(const char *urls)
+{
+    for (const char *at = urls; at != NULL; at = strchr(at, '\t')) {
+        if (*at == '\t') at++;
+        if (strncasecmp(at, "file:", 5) == 0) return true;
+    }
+    return false;
+}
+
+sdd_failure file_refused(void)
+{
+    static const char message[] = "With --public-only neither file: URLs are read nor files that a list names.";
+    sdd_failure failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, message);
+    failure.error_class = SDD_CLASS_LIMIT;
+    return failure;
+}
+
+/* Copies standard input, a pipe, a device or a file into a file in memory. Returns it, or -1 with errno: EFBIG if there is
+   more, unless the beginning is enough. */
+static int copy_of(int from, int64_t most, bool beginning_is_enough)
 {
     char piece[65536];
     int64_t size = 0;
@@ -54,6 +72,8 @@ static int copy_of(int from, int64_t most)
         if (count < 0 && (errno == EINTR || errno == EAGAIN) && stop_signal() == 0) continue;
         if (count < 0) error = stop_signal() != 0 ? EINTR : errno;
         if (count <= 0) break;
+        if (beginning_is_enough && count > most - size) count = (ssize_t)(most - size);
+        if (count == 0) break;
         size += count;
         error = size > most ? EFBIG : write_all(fd, piece, (size_t)count);
     }
@@ -63,18 +83,20 @@ static int copy_of(int from, int64_t most)
     return -1;
 }
 
-int open_source(const char *name, int64_t most)
+int open_source(const char *name, int64_t most, int64_t *size)
 {
     struct stat facts;
-    if (strcmp(name, "-") == 0) return copy_of(0, most);
+    if (strcmp(name, "-") == 0) return copy_of(0, most, false);
     /* So opening a named pipe does not wait for its writer: reading does, and Ctrl-C ends that. */
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))) return fd;
+    bool is_file = fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+    if (fd < 0 || (is_file && size == NULL)) return fd;
     int copy = -1, error = EISDIR;
     if (!S_ISDIR(facts.st_mode)) {
-        copy = copy_of(fd, most);
+        copy = copy_of(fd, most, is_file);
         error = errno;
     }
+    if (is_file) *size = facts.st_size;
     close(fd);
     errno = error;
     return copy;
@@ -88,7 +110,7 @@ bool add_file_url(struct text *url, const char *path, int64_t most, int *fd)
     char *whole = S_ISREG(facts.st_mode) ? realpath(path, NULL) : NULL;
     if (whole == NULL || strchr(whole, '?') != NULL) {
         free(whole);
-        *fd = open_source(path, most);
+        *fd = open_source(path, most, NULL);
         if (*fd >= 0) text_printf(url, "file:///proc/self/fd/%d", *fd);
         return *fd >= 0;
     }
