@@ -182,6 +182,21 @@ CASE(waiting_on_the_thread_that_delivers)
     CHECK(first.get());
 }
 
+CASE(waiting_inside_nested_deliveries)
+{
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader outer(config), inner(config);
+    const auto blocked = outer.download(held("nested"));
+    std::optional<sdd_status> waited;
+    outer.download(png_url()).then([&](const auto &) {
+        inner.download(png_url()).then([&](const auto &) { waited = blocked.get().status(); });
+        CHECK(inner.idle_wait());
+    });
+    while (!waited) CHECK(outer.wait());
+    CHECK_STATUS(*waited, SDD_ERROR_WOULD_DEADLOCK);
+}
+
 CASE(delivery_in_the_application)
 {
     sdd::downloader_config config;

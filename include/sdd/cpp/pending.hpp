@@ -34,29 +34,30 @@ using executor = std::function<void(std::function<void()> job)>;
 
 namespace detail {
 
-/* The downloader whose callback runs on this thread, to refuse waiting for it. */
-struct delivery_place {
-    sdd_downloader *downloader = nullptr;
-    bool is_delivering = false;
-
-    static delivery_place &of_thread() noexcept {
-        static thread_local delivery_place place;
-        return place;
-    }
-};
-
+/* While a callback of a downloader runs on this thread: refuses waiting for that downloader. */
 class delivering {
 public:
     explicit delivering(sdd_downloader *downloader) noexcept
-        : before_(delivery_place::of_thread()) {
-        delivery_place::of_thread() = {downloader, true};
-    }
-    ~delivering() { delivery_place::of_thread() = before_; }
+        : downloader_(downloader), outer_(std::exchange(innermost(), this)) {}
+    ~delivering() { innermost() = outer_; }
     delivering(const delivering &) = delete;
     delivering &operator=(const delivering &) = delete;
 
+    /* Whether one runs, however many deliveries of others run inside it. */
+    static bool is_running(const sdd_downloader *downloader) noexcept {
+        const delivering *place = innermost();
+        while (place != nullptr && place->downloader_ != downloader) place = place->outer_;
+        return place != nullptr;
+    }
+
 private:
-    delivery_place before_;
+    static const delivering *&innermost() noexcept {
+        static thread_local const delivering *place = nullptr;
+        return place;
+    }
+
+    sdd_downloader *const downloader_;
+    const delivering *const outer_;
 };
 
 /* The end of a request, shared by its callbacks and by the pending that waits for it. */
@@ -158,10 +159,7 @@ private:
     /* In the child of a fork the request never ends, and the mutex may be locked for ever. */
     bool is_forked() const noexcept { return process_ != getpid(); }
 
-    bool would_deadlock() const noexcept {
-        const delivery_place &place = delivery_place::of_thread();
-        return place.is_delivering && place.downloader == downloader_;
-    }
+    bool would_deadlock() const noexcept { return delivering::is_running(downloader_); }
 
     void run_next_on(const executor &run_on) {
         if (!run_on) return run_next();
