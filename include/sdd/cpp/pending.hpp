@@ -46,11 +46,16 @@ public:
     /* Whether one runs, however many deliveries of others run inside it. */
     static bool is_running(const sdd_downloader *downloader) noexcept {
         const delivering *place = innermost();
-        while (place != nullptr && place->downloader_ != downloader) place = place->outer_;
+        while (place != nullptr && named(place->downloader_) != named(downloader))
+            place = place->outer_;
         return place != nullptr;
     }
 
 private:
+    /* The shared downloader has two names: NULL and its handle. */
+    static const sdd_downloader *named(const sdd_downloader *downloader) noexcept {
+        return downloader == nullptr ? sdd_downloader_shared() : downloader;
+    }
     static const delivering *&innermost() noexcept {
         static thread_local const delivering *place = nullptr;
         return place;
