@@ -147,13 +147,6 @@ public:
         next_.erase(place);
     }
 
-    void drop_all() noexcept {
-        if (is_forked()) return;
-        std::vector<step> dropped; /* as above */
-        const std::lock_guard<std::mutex> lock(mutex_);
-        dropped.swap(next_);
-    }
-
 private:
     /* A coroutine to resume, or a function to call. */
     struct step {
@@ -205,10 +198,10 @@ private:
  * A request under way, which ends with a result: get() waits for it, then() calls a function,
  * future() gives a std::future, and co_await suspends a coroutine.
  *
- * Ownership: can be moved and not copied. Destroying it cancels the request, unless it has ended or
- * detach(), then() or future() was called. It may outlive its downloader and loader: destroying
- * those ends it with SDD_ERROR_CANCELLED. A moved-from or default-made one has ended, with
- * SDD_ERROR_NOT_FOUND.
+ * Ownership: can be moved and not copied. Destroying it, or assigning to it, cancels the request,
+ * unless it has ended or detach(), then() or future() was called; coroutines that await it are
+ * resumed all the same. It may outlive its downloader and loader: destroying those ends it with
+ * SDD_ERROR_CANCELLED. A moved-from or default-made one has ended, with SDD_ERROR_NOT_FOUND.
  * Errors: a request that could not be submitted has ended at once, with the reason. If a callback
  * of the request throws, the request is cancelled and its result is an error with that exception as
  * cause(); result::value() throws it.
@@ -318,7 +311,8 @@ public:
 
 #if SDD_CPP_COROUTINES
     /** Suspends the coroutine until the end, and gives result<Value>. Any number of coroutines may
-        await one pending: each is resumed.
+        await one pending: each is resumed. They go on, with SDD_ERROR_CANCELLED, after a pending
+        that is destroyed before the end: they must not use then what ends with it.
 
         g++ 12 makes wrong programs of temporaries beside co_await. Name the options or the pending
         before, and the result: const auto loaded = co_await pending; if (loaded) ... */
@@ -357,7 +351,6 @@ public:
 private:
     void abandon() noexcept {
         if (!ending_) return;
-        ending_->drop_all();
         if (!ending_->has_ended()) (void)sdd_cancel(token_);
         ending_.reset();
     }
