@@ -173,6 +173,50 @@ CASE(several_coroutines_await_one_pending)
     CHECK_EQUAL(resumed, 4);
 }
 
+Task note_end(sdd::pending<sdd::loaded> &from, std::vector<sdd_status> &statuses)
+{
+    const auto ended = co_await from;
+    statuses.push_back(ended.status());
+}
+
+CASE(a_pending_may_end_before_its_coroutines)
+{
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader downloader(config);
+    std::vector<sdd_status> statuses;
+    auto waiting = downloader.download(held("replaced"));
+    note_end(waiting, statuses);
+    const Task task = note_end(waiting, statuses);
+    wait_for_held("replaced");
+    waiting = downloader.download(png_url()); // cancels the other
+    task.handle.destroy();
+    CHECK(statuses.empty() && downloader.idle_wait());
+    CHECK(statuses == std::vector<sdd_status>{ SDD_ERROR_CANCELLED });
+
+    // By the first that is resumed.
+    statuses.clear();
+    waiting = downloader.download(png_url());
+    [](sdd::pending<sdd::loaded> &from) -> Task {
+        (void)co_await from;
+        from = {};
+    }(waiting);
+    note_end(waiting, statuses);
+    CHECK(downloader.idle_wait());
+    CHECK(statuses == std::vector<sdd_status>{ SDD_OK });
+
+    // After the end, while the job that resumes them waits in an executor.
+    statuses.clear();
+    std::function<void()> job;
+    waiting = downloader.download(png_url()).on([&](std::function<void()> given) { job = std::move(given); });
+    note_end(waiting, statuses);
+    CHECK(downloader.idle_wait());
+    waiting = {};
+    CHECK(statuses.empty() && job != nullptr);
+    job();
+    CHECK(statuses == std::vector<sdd_status>{ SDD_OK });
+}
+
 CASE(a_downloader_that_ends_resumes)
 {
     std::promise<sdd_status> ended;

@@ -104,6 +104,25 @@ CASE(a_shared_object_is_not_destroyed)
     CHECK_STATUS(sdd::downloader::shared().header("X-Test").status(), SDD_ERROR_NOT_FOUND);
 }
 
+CASE(waiting_for_the_shared_downloader_by_both_names)
+{
+    sdd::downloader shared = sdd::downloader::shared(); // NULL
+    sdd::loader_config config;
+    config.downloader = sdd_downloader_shared();
+    config.no_cache = true;
+    sdd::loader loader(config);
+    std::promise<sdd_status> by_null, by_handle;
+    loader.load(png_url()).then([&](const auto &) {
+        by_null.set_value(shared.download(held("by-null")).get().status());
+    });
+    CHECK_STATUS(by_null.get_future().get(), SDD_ERROR_WOULD_DEADLOCK);
+    shared.download(png_url()).then([&](const auto &) {
+        by_handle.set_value(loader.load(held("by-handle")).get().status());
+    });
+    CHECK_STATUS(by_handle.get_future().get(), SDD_ERROR_WOULD_DEADLOCK);
+    CHECK(shared.idle_wait());
+}
+
 CASE(images_outlive_their_makers)
 {
     sdd::loaded loaded;

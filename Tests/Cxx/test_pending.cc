@@ -182,6 +182,56 @@ CASE(waiting_on_the_thread_that_delivers)
     CHECK(first.get());
 }
 
+CASE(waiting_inside_nested_deliveries)
+{
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader outer(config), inner(config);
+    const auto blocked = outer.download(held("nested"));
+    std::optional<sdd_status> waited;
+    outer.download(png_url()).then([&](const auto &) {
+        inner.download(png_url()).then([&](const auto &) { waited = blocked.get().status(); });
+        CHECK(inner.idle_wait());
+    });
+    while (!waited) CHECK(outer.wait());
+    CHECK_STATUS(*waited, SDD_ERROR_WOULD_DEADLOCK);
+}
+
+// Waits for a request when it is destroyed.
+struct WaitsAtItsEnd {
+    sdd::downloader &downloader;
+    std::vector<sdd_status> &waited;
+
+    ~WaitsAtItsEnd() { waited.push_back(downloader.download(held("at-its-end")).get().status()); }
+};
+
+CASE(waiting_where_a_callback_is_destroyed)
+{
+    const auto image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader downloader(config);
+    sdd::loader_config loads;
+    loads.downloader = downloader.get();
+    sdd::loader loader(loads);
+    std::vector<sdd_status> waited;
+    const auto capture = [&] {
+        return [kept = std::shared_ptr<WaitsAtItsEnd>(new WaitsAtItsEnd{ downloader, waited })](auto &&...) {};
+    };
+    sdd::download_request request;
+    request.url = png_url();
+    request.on_completed = capture();
+    sdd::prefetch_list list;
+    list.urls = { png_url() };
+    list.on_each = capture();
+    (void)downloader.download(request).detach();
+    (void)loader.prefetch(list).detach();
+    (void)downloader.encode(image).on(capture()).detach();
+    request.on_completed = nullptr, list.on_each = nullptr; // the requests have the last ones
+    CHECK(waited.empty() && downloader.idle_wait());
+    CHECK(waited == std::vector<sdd_status>(3, SDD_ERROR_WOULD_DEADLOCK));
+}
+
 CASE(delivery_in_the_application)
 {
     sdd::downloader_config config;

@@ -286,6 +286,23 @@ template <class Function> void guarded(const char *callback, Function &&function
     guarded(callback, 0, [&] { return function(), 0; });
 }
 
+/* The same, and returns the exception, or none. */
+template <class Function>
+std::exception_ptr thrown_by(const char *callback, Function &&function) noexcept {
+#if SDD_CPP_EXCEPTIONS
+    try {
+        function();
+    } catch (...) {
+        hand_on(std::current_exception(), callback);
+        return std::current_exception();
+    }
+#else
+    (void)callback;
+    function();
+#endif
+    return nullptr;
+}
+
 /* Frees user data of type Type. */
 template <class Type> void free_user_data(void *user_data) noexcept {
     delete static_cast<Type *>(user_data);

@@ -226,7 +226,7 @@ private:
         return detail::started(end, std::move(made), [&](listener *given) {
             c.completed = listener::completed;
             c.user_data = given;
-            c.user_data_free = detail::free_user_data<listener>;
+            c.user_data_free = listener::template free_as<listener>;
             return submit(&c);
         });
     }

@@ -76,7 +76,7 @@ public:
         auto end = std::make_shared<detail::ending<bytes>>(get());
         return detail::started(end, std::make_unique<listener>(get(), end), [&](listener *given) {
             return sdd_downloader_encode(get(), picture.get(), &options, listener::completed,
-                                         given, detail::free_user_data<listener>);
+                                         given, listener::free_as<listener>);
         });
     }
     result<void> cancel_all() { return checked(sdd_downloader_cancel_all(get())); }

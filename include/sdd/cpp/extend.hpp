@@ -88,7 +88,7 @@ inline sdd_transport c_transport() noexcept {
     sdd_transport made = SDD_TRANSPORT_INIT;
     made.start = [](sdd_transfer id, const sdd_transfer_request *from, void *user_data) noexcept {
         transport &self = **static_cast<kept_transport *>(user_data);
-        const bool is_started = guarded("transport.start", false, [&] {
+        const auto thrown = thrown_by("transport.start", [&] {
             transfer_request request{view_of(from->url), view_of(from->method), {},
                                      {static_cast<const std::uint8_t *>(from->body),
                                       from->body_size},
@@ -97,9 +97,8 @@ inline sdd_transport c_transport() noexcept {
                 request.headers.emplace_back(view_of(from->headers[i].name),
                                              view_of(from->headers[i].value));
             self.start(transfer(id), request);
-            return true;
         });
-        if (!is_started) (void)sdd_transfer_finish(id, SDD_ERROR_TRANSPORT, "The transport threw.");
+        if (thrown) (void)transfer(id).finish(SDD_ERROR_TRANSPORT, describe(thrown));
     };
     made.cancel = [](sdd_transfer id, void *user_data) noexcept {
         guarded("transport.cancel",

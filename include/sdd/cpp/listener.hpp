@@ -33,6 +33,14 @@ public:
 
     static listener &of(void *user_data) noexcept { return *static_cast<listener *>(user_data); }
 
+    /* The user_data_free of the class that derives from it, or of itself. What its callbacks have
+       captured may wait, too. */
+    template <class Listener> static void free_as(void *user_data) noexcept {
+        auto *const self = static_cast<Listener *>(&of(user_data));
+        const delivering now(self->downloader_);
+        delete self;
+    }
+
     /* Runs a callback of the application. */
     template <class Function>
     void call(const char *name, sdd_token token, Function &&function) noexcept {

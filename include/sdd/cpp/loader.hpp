@@ -89,10 +89,7 @@ public:
         if (on_progress_) c.progress = progress;
         c.completed = ended;
         c.user_data = static_cast<listener<prefetch_report> *>(this);
-        c.user_data_free = [](void *user_data) noexcept {
-            delete static_cast<prefetch_listener *>(
-                static_cast<listener<prefetch_report> *>(user_data));
-        };
+        c.user_data_free = free_as<prefetch_listener>;
     }
 
 private:

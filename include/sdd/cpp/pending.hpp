@@ -34,29 +34,35 @@ using executor = std::function<void(std::function<void()> job)>;
 
 namespace detail {
 
-/* The downloader whose callback runs on this thread, to refuse waiting for it. */
-struct delivery_place {
-    sdd_downloader *downloader = nullptr;
-    bool is_delivering = false;
-
-    static delivery_place &of_thread() noexcept {
-        static thread_local delivery_place place;
-        return place;
-    }
-};
-
+/* While a callback of a downloader runs on this thread: refuses waiting for that downloader. */
 class delivering {
 public:
     explicit delivering(sdd_downloader *downloader) noexcept
-        : before_(delivery_place::of_thread()) {
-        delivery_place::of_thread() = {downloader, true};
-    }
-    ~delivering() { delivery_place::of_thread() = before_; }
+        : downloader_(downloader), outer_(std::exchange(innermost(), this)) {}
+    ~delivering() { innermost() = outer_; }
     delivering(const delivering &) = delete;
     delivering &operator=(const delivering &) = delete;
 
+    /* Whether one runs, however many deliveries of others run inside it. */
+    static bool is_running(const sdd_downloader *downloader) noexcept {
+        const delivering *place = innermost();
+        while (place != nullptr && named(place->downloader_) != named(downloader))
+            place = place->outer_;
+        return place != nullptr;
+    }
+
 private:
-    delivery_place before_;
+    /* The shared downloader has two names: NULL and its handle. */
+    static const sdd_downloader *named(const sdd_downloader *downloader) noexcept {
+        return downloader == nullptr ? sdd_downloader_shared() : downloader;
+    }
+    static const delivering *&innermost() noexcept {
+        static thread_local const delivering *place = nullptr;
+        return place;
+    }
+
+    sdd_downloader *const downloader_;
+    const delivering *const outer_;
 };
 
 /* The end of a request, shared by its callbacks and by the pending that waits for it. */
@@ -141,13 +147,6 @@ public:
         next_.erase(place);
     }
 
-    void drop_all() noexcept {
-        if (is_forked()) return;
-        std::vector<step> dropped; /* as above */
-        const std::lock_guard<std::mutex> lock(mutex_);
-        dropped.swap(next_);
-    }
-
 private:
     /* A coroutine to resume, or a function to call. */
     struct step {
@@ -158,10 +157,7 @@ private:
     /* In the child of a fork the request never ends, and the mutex may be locked for ever. */
     bool is_forked() const noexcept { return process_ != getpid(); }
 
-    bool would_deadlock() const noexcept {
-        const delivery_place &place = delivery_place::of_thread();
-        return place.is_delivering && place.downloader == downloader_;
-    }
+    bool would_deadlock() const noexcept { return delivering::is_running(downloader_); }
 
     void run_next_on(const executor &run_on) {
         if (!run_on) return run_next();
@@ -202,10 +198,10 @@ private:
  * A request under way, which ends with a result: get() waits for it, then() calls a function,
  * future() gives a std::future, and co_await suspends a coroutine.
  *
- * Ownership: can be moved and not copied. Destroying it cancels the request, unless it has ended or
- * detach(), then() or future() was called. It may outlive its downloader and loader: destroying
- * those ends it with SDD_ERROR_CANCELLED. A moved-from or default-made one has ended, with
- * SDD_ERROR_NOT_FOUND.
+ * Ownership: can be moved and not copied. Destroying it, or assigning to it, cancels the request,
+ * unless it has ended or detach(), then() or future() was called; coroutines that await it are
+ * resumed all the same. It may outlive its downloader and loader: destroying those ends it with
+ * SDD_ERROR_CANCELLED. A moved-from or default-made one has ended, with SDD_ERROR_NOT_FOUND.
  * Errors: a request that could not be submitted has ended at once, with the reason. If a callback
  * of the request throws, the request is cancelled and its result is an error with that exception as
  * cause(); result::value() throws it.
@@ -315,7 +311,8 @@ public:
 
 #if SDD_CPP_COROUTINES
     /** Suspends the coroutine until the end, and gives result<Value>. Any number of coroutines may
-        await one pending: each is resumed.
+        await one pending: each is resumed. They go on, with SDD_ERROR_CANCELLED, after a pending
+        that is destroyed before the end: they must not use then what ends with it.
 
         g++ 12 makes wrong programs of temporaries beside co_await. Name the options or the pending
         before, and the result: const auto loaded = co_await pending; if (loaded) ... */
@@ -354,7 +351,6 @@ public:
 private:
     void abandon() noexcept {
         if (!ending_) return;
-        ending_->drop_all();
         if (!ending_->has_ended()) (void)sdd_cancel(token_);
         ending_.reset();
     }

@@ -134,9 +134,7 @@ public:
             if (on_cached_) c.cached = cached;
         if (is_awaited || on_completed) c.completed = completed;
         c.user_data = static_cast<listener<loaded> *>(this);
-        c.user_data_free = [](void *user_data) noexcept {
-            delete static_cast<load_listener *>(static_cast<listener<loaded> *>(user_data));
-        };
+        c.user_data_free = free_as<load_listener>;
     }
 
 private:
