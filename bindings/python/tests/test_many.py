@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import itertools
 import json
 import math
@@ -310,6 +311,35 @@ def test_two_threads_close_a_batch() -> None:
     goes_on.set()
     thread.join()
     assert outcome == [None] and kept() is None
+
+
+def test_what_is_under_way_keeps_its_loader(server: Server, run: Run) -> None:
+    """A loader, its downloader and their caches are kept while a batch or previews of theirs are."""
+    name = f"kept-{next(NUMBERS)}"
+    late, out = server.url(f"late/{name}/a.jpg"), np.zeros((1, 8, 8, 3), np.uint8)
+    cache = sdd.Cache(name=name)
+    gone = weakref.ref(cache)
+    batches = [
+        sdd.Loader(cache=cache).load_many([late]), sdd.batch([late], out, loader=sdd.Loader(no_cache=True)),
+        sdd.Downloader(http_cache=True, http_cache_in=cache).fetch_many([late]),
+        sdd.Downloader().fetch_many_bytes([late]),
+    ]  # fmt: skip
+    several = [sdd.Loader(no_cache=True).previews(late), sdd.Downloader().previews(late)]
+    del cache
+    gc.collect()
+    assert gone() is not None
+    server.release(name)
+    assert [[item.error for item in batch.wait()] for batch in batches] == [[None]] * 4
+    assert [[image.size for image in previews][-1] for previews in several] == [(320, 240)] * 2
+
+    async def main() -> None:
+        assert [item.error async for item in sdd.Loader(no_cache=True).load_many([late])] == [None]
+        assert [image.size async for image in sdd.Loader(no_cache=True).previews(late)][-1] == (320, 240)
+
+    run(main())
+    del batches, several
+    gc.collect()
+    assert gone() is None
 
 
 def test_failed_urls_are_loaded_again(loader: sdd.Loader, server: Server) -> None:

@@ -25,7 +25,8 @@ from ._structs import Struct, layout_of
 from ._values import c_text, fits_c, flag, no_option, shown
 
 if TYPE_CHECKING:
-    from ._pump import Pump
+    from ._downloader import Downloader
+    from ._loader import Loader
 
 Good = TypeVar("Good", bound=Item, covariant=True)
 """What the items are that did not fail."""
@@ -154,10 +155,10 @@ class Batch(Closing, Generic[Good]):
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Batch cannot be copied or pickled; make one in each process")
 
-    def __init__(self, urls: Iterable[str], options: dict[str, Any], *, pump: Pump, loader: Any = None, bits: int = 0,
+    def __init__(self, urls: Iterable[str], options: dict[str, Any], owner: Loader | Downloader, *, bits: int = 0,
                  out: Any = None, tensor: Struct | None = None) -> None:  # fmt: skip
-        pump.check_usable()
-        self._pump = pump  # kept open
+        handle = owner._usable()
+        self._owner = owner  # kept open, with its caches
         config = Struct("sdd_batch_config")
         bits |= take_request(config, options, has_decode=tensor is None)
         config.c.options = bits
@@ -174,10 +175,7 @@ class Batch(Closing, Generic[Good]):
         self._next_take = 0.0
         for name in options:
             raise no_option(name, names_of(BatchOptions if tensor is None else RowOptions), "of a batch")
-        if loader is None:
-            config.c.downloader = pump.handle
-        else:
-            config.c.loader = loader
+        setattr(config.c, owner._KIND, handle)
         self._source = _Source(urls, config)
         self._items: deque[Good | FailedItem] = deque()
         self._kind: type[Item] = BytesItem if bits & c.OPTION_BYTES_ONLY else PictureItem

@@ -133,6 +133,5 @@ def batch(
     if loader is not None:
         if downloader is not None:
             raise TypeError("either loader or downloader can be given, not both")
-        return Batch(urls, dict(options), pump=loader._pump, loader=loader._usable(), out=view, tensor=tensor)
-    pump = (downloader or _default.get().downloader)._pump
-    return Batch(urls, dict(options), pump=pump, out=view, tensor=tensor)
+        return Batch(urls, dict(options), loader, out=view, tensor=tensor)
+    return Batch(urls, dict(options), downloader or _default.get().downloader, out=view, tensor=tensor)

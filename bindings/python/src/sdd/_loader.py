@@ -47,6 +47,9 @@ class Loader(Closing):
     raises ForkedError in the child.
     """
 
+    _KIND = "loader"
+    """The member of sdd_batch_config."""
+
     def __init__(
         self, *, downloader: Downloader | None = None, cache: Cache | None = None,
         original_cache: Cache | None = None, no_cache: bool = False,
@@ -110,12 +113,12 @@ class Loader(Closing):
     @takes("LoadOptions")
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
         """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, _submit, self._handle, self._plans.get(options), url, picture_of, progress)
+        return Previews(self, _submit, self._plans.get(options), url, picture_of, progress)
 
     @takes("BatchOptions")
     def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
         """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
-        return Batch(urls, dict(options), pump=self._pump, loader=self._usable())
+        return Batch(urls, dict(options), self)
 
     # ---- prefetching
 
