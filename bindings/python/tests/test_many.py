@@ -184,6 +184,32 @@ def test_rows_as_they_come(server: Server, run: Run) -> None:
     run(main())
 
 
+def strided(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    return np.lib.stride_tricks.as_strided(np.full(1000, 99, np.uint8), shape, strides, writeable=True)
+
+
+@pytest.mark.parametrize("step", [0, 1, 47, -48])
+def test_rows_that_overlap_are_refused(step: int) -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        sdd.batch([], out=strided((20, 4, 4, 3), (step, 12, 3, 1)))
+    with pytest.raises(ValueError, match="overlap"):
+        sdd.batch([], out=strided((20, 3, 4, 4), (step, 16, 4, 1)), layout="chw")
+
+
+@pytest.mark.parametrize("strides", [(48, 0, 3, 1), (48, 12, 0, 1), (48, 12, 3, 0), (48, 11, 3, 1), (48, 24, 3, 1)])
+def test_pixels_that_are_not_contiguous_are_refused(strides: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="contiguous"):
+        sdd.batch([], out=strided((2, 4, 4, 3), strides))
+    with pytest.raises(ValueError, match="contiguous"):
+        sdd.batch([], out=strided((2, 3, 4, 4), (48, 0, 4, 1)), layout="chw")
+
+
+@pytest.mark.parametrize("step", [0, 1, -48])
+def test_the_stride_of_a_single_row_means_nothing(server: Server, step: int) -> None:
+    out = strided((1, 4, 4, 3), (step, 12, 3, 1))
+    assert sdd.batch([server.url("file/a.jpg")], out).wait()[0].ok and not (out == 99).all()
+
+
 def test_bad_arrays_are_refused() -> None:
     good = np.zeros((2, 4, 4, 3), np.uint8)
     read_only = good.copy()
