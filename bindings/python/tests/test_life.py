@@ -261,6 +261,27 @@ holder.me, holder.loader, holder.cache, holder.image = holder, sdd.Loader(), sdd
 holder.view, holder.batch = holder.image.to_numpy(), holder.loader.load_many([held + "/a"])
 holder.cache.put_sync("key", holder.image)
 """,
+    "the first use in several threads makes one loader": """
+import sdd._defaults as defaults
+def other():
+    thread = threading.Thread(target=lambda: made.append(sdd.default_loader()))
+    thread.start()
+    thread.join()
+def trace(frame, event, argument):
+    if frame.f_code is defaults._Default.get.__code__ and event == "line":
+        lines.append(frame.f_lineno)
+        if len(lines) == paused:
+            other()
+    return trace
+for paused in range(1, 5):  # another thread uses it before this one's line of that number
+    defaults._default = defaults._Default()
+    made, lines = [], []
+    sys.settrace(trace)
+    made.append(sdd.default_loader())
+    sys.settrace(None)
+    other()
+    assert lines and len(set(map(id, made))) == 1, (paused, made)
+""",
     "spawned processes load by themselves": """
 if __name__ == "__main__":
     sdd.load_sync(file)
