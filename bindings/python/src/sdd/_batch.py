@@ -199,6 +199,7 @@ class Batch(Closing, Generic[Good]):
 
     def _take(self) -> bool:
         """Takes items that have ended, without waiting. False: there are none yet."""
+        self._owner._pump.drain_log()  # no loop watches the descriptor of events while only batches run
         taking = _Taking()
         in_any_case(self._take_into, self._usable(), taking)
         number = taking.count[0]
