@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import gc
 import itertools
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -82,6 +85,55 @@ def test_previews(server: Server, run: Run) -> None:
         assert all(image.is_preview for image in images[:-1]) and not images[-1].is_preview
 
     run(main())
+
+
+VARIABLE: contextvars.ContextVar[object] = contextvars.ContextVar("of a task", default=None)
+
+
+class Value:
+    pass
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_functions_are_called_in_the_context_of_their_task(server: Server, backend: str) -> None:
+    """And the loop does not keep that of the task that used it first."""
+    anyio = pytest.importorskip("anyio")
+    seen: dict[str, set[object]] = {"one": set(), "two": set()}
+
+    async def load(loader: sdd.Loader, name: str) -> None:
+        VARIABLE.set(name)
+        steps = Steps(server)
+
+        def progress(received: int, expected: int | None) -> None:
+            seen[name].add(VARIABLE.get())
+            steps.progress(received, expected)
+
+        def preview(image: sdd.Image) -> None:
+            seen[name].add(VARIABLE.get())
+            steps.preview()
+
+        await loader.load(steps.url, progress=progress, preview=preview)
+
+    async def first(loader: sdd.Loader, kept: list[weakref.ref[Value]]) -> None:
+        value = Value()
+        VARIABLE.set(value)
+        kept.append(weakref.ref(value))
+        await loader.load(server.url("file/a.jpg"))
+
+    async def main() -> None:
+        kept: list[weakref.ref[Value]] = []
+        async with sdd.Loader(min_preview_interval=0.001, no_cache=True) as loader:
+            async with anyio.create_task_group() as group:
+                group.start_soon(first, loader, kept)
+            await anyio.sleep(0)
+            gc.collect()
+            assert kept[0]() is None
+            async with anyio.create_task_group() as group:
+                for name in seen:
+                    group.start_soon(load, loader, name)
+
+    anyio.run(main, backend=backend)
+    assert seen == {"one": {"one"}, "two": {"two"}}
 
 
 def test_previews_in_a_thread(server: Server) -> None:

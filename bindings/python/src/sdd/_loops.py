@@ -146,7 +146,8 @@ class LoopWatch(Watch):
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, function: Callable[[Any], bool]) -> None:
         super().__init__(fd)
         self._loop = loop
-        loop.add_reader(self._fd, _call, loop, self._fd, function)
+        # It outlives the task that runs now, whose context variables are not those of others.
+        contextvars.Context().run(loop.add_reader, self._fd, _call, loop, self._fd, function)
 
     def stop(self) -> None:
         try:
