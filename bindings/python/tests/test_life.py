@@ -282,6 +282,40 @@ for paused in range(1, 5):  # another thread uses it before this one's line of t
     other()
     assert lines and len(set(map(id, made))) == 1, (paused, made)
 """,
+    "without descriptors calls are refused": """
+import resource
+loader = sdd.Loader(no_cache=True)
+async def main():
+    batch = loader.load_many([held + "/a.jpg"])
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
+    taken, refused = [], 0
+    try:
+        while True:
+            taken.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    for call in (lambda: loader.load(file), batch._all):
+        try:
+            await call()
+        except sdd.ResourceError as error:
+            assert error.status is sdd.Status.NO_RESOURCES and error.system_error == 24
+        else:
+            raise AssertionError("no error")
+    while True:  # each descriptor of a downloader is the first that cannot be made
+        try:
+            sdd.Downloader().close()
+            break
+        except sdd.ResourceError:
+            refused += 1
+            gc.collect()
+            os.close(taken.pop())
+    assert refused > 3
+    for descriptor in taken:
+        os.close(descriptor)
+    assert (await loader.load(file)).width == 320
+asyncio.run(main())
+""",
     "spawned processes load by themselves": """
 if __name__ == "__main__":
     sdd.load_sync(file)

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from ._errors import descriptor_error
+
 Value = TypeVar("Value")
 
 _log = logging.getLogger("sdd")
@@ -123,7 +125,11 @@ class Watch(ABC):
     __slots__ = ("_fd", "__weakref__")
 
     def __init__(self, fd: int) -> None:
-        self._fd = os.dup(fd)  # a loop has one watcher for a descriptor
+        self._fd = -1
+        try:
+            self._fd = os.dup(fd)  # a loop has one watcher for a descriptor
+        except OSError as error:
+            raise descriptor_error(error) from error
 
     @abstractmethod
     def stop(self) -> None:
@@ -135,7 +141,8 @@ class Watch(ABC):
         """Whether the loop is closed."""
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self._fd)
+        if self._fd >= 0:
+            close(self._fd)
 
 
 class LoopWatch(Watch):
