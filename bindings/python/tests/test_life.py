@@ -372,6 +372,27 @@ if pid == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 assert loader.load_sync(file).width == 320 and len(list(batch)) == 1
 """,
+    "blocks and texts of the parent in the child of a fork": """
+async def leave(thing):
+    async with thing:
+        pass
+things = [sdd.Loader(), sdd.Downloader(), sdd.Cache(name="w")]
+things.append(things[0].load_many([]))
+with sdd.Loader(no_cache=True) as loader:
+    pid = os.fork()
+    if pid == 0:
+        asyncio.run(leave(loader))
+        for thing in things:
+            asyncio.run(leave(thing))
+            with thing:
+                assert repr(thing) == f"<sdd.{type(thing).__name__}, of the parent process>"
+if pid == 0:
+    print("end")
+    sys.exit()
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+assert loader.closed and not any(thing.closed for thing in things)
+things[0].load_sync(file)
+""",
     "a fork while threads and a loop load": """
 loader = sdd.Loader()
 stop = threading.Event()

@@ -15,6 +15,7 @@ from conftest import LIMIT, Run, Server, in_thread
 
 import sdd
 from sdd._closing import Closing
+from sdd._fork import generation
 
 NUMBERS = itertools.count()
 
@@ -249,6 +250,7 @@ class Slow(Closing):
     """Something whose end another thread allows."""
 
     def __init__(self) -> None:
+        self._made_in = generation()
         self.begun, self.goes_on, self.is_closed = threading.Event(), threading.Event(), False
 
     def close(self) -> None:
@@ -290,6 +292,8 @@ def test_a_block_is_left_when_its_object_is_closed(run: Run, times: int) -> None
 
 def test_closing_raises_what_close_raises(run: Run) -> None:
     class Broken(Closing):
+        _made_in = generation()
+
         def close(self) -> None:
             raise KeyError("close")
 

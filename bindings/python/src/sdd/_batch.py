@@ -182,7 +182,7 @@ class Batch(Closing, Generic[Good]):
         if tensor is not None:
             self._kind = RowItem
         self._is_over = self._is_closing = False
-        self._generation = generation()
+        self._made_in = generation()
         # The array and the source are kept until nothing is written there, and nobody asks for URLs.
         self._owned = Owned(self, "sdd_batch", lib.sdd_batch_destroy, self._source, out)
         check(lib.sdd_batch_create(config.c, self._owned.place))
@@ -190,7 +190,7 @@ class Batch(Closing, Generic[Good]):
         self._signal = Signal(lib.sdd_batch_event_fd(self._handle))
 
     def _usable(self) -> Any:
-        check_generation(self._generation, "batch")
+        check_generation(self._made_in, "batch")
         if self.closed:
             raise ClosedError("The batch is closed.", status=c.ERROR_CLOSED)
         return self._handle
@@ -342,7 +342,7 @@ class Batch(Closing, Generic[Good]):
 
         Inside the iterator of the URLs it does not wait: the batch ends when the iterator has returned.
         """
-        check_generation(self._generation, "batch")
+        check_generation(self._made_in, "batch")
         if not self.closed:
             in_any_case(self._close)
 
@@ -360,9 +360,8 @@ class Batch(Closing, Generic[Good]):
         """Whether it was closed."""
         return self._is_closing or self._owned.is_over
 
-    def __repr__(self) -> str:
-        state = "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"
-        return f"<sdd.Batch, {state}>"
+    def _state(self) -> str:
+        return "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"
 
 
 def _index_of(item: Item) -> int:

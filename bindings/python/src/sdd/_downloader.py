@@ -52,6 +52,7 @@ class Downloader(Closing):
         if self._cache is None and (given.get("http_cache") or given.get("resume")):
             flush_shared_at_exit()
         self._pump = Pump(downloader_config(given), level)
+        self._made_in = self._pump.made_in
         self._plans = Plans(download_plan)
         for name, value in headers.items():
             self.set_header(name, value)
@@ -182,8 +183,8 @@ class Downloader(Closing):
         """Whether it was closed."""
         return self._pump.is_closed
 
-    def __repr__(self) -> str:
-        return f"<sdd.Downloader{', closed' if self.closed else ''}>"
+    def _state(self) -> str:
+        return "closed" if self.closed else ""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Downloader cannot be pickled; make one in each process")

@@ -74,6 +74,7 @@ class Loader(Closing):
         check(lib.sdd_loader_create(config.c, self._owned.place))
         self._handle = self._owned.place[0]
         self._pump = self.downloader._pump
+        self._made_in = self._pump.made_in
         self._plans = Plans(load_plan)
 
     # ---- loads
@@ -186,10 +187,8 @@ class Loader(Closing):
         """Whether it, or its downloader, was closed."""
         return self._owned.is_over or self._pump.is_closed
 
-    def __repr__(self) -> str:
-        if self.closed:
-            return "<sdd.Loader, closed>"
-        return f"<sdd.Loader, {self.running_count} running>"
+    def _state(self) -> str:
+        return "closed" if self.closed else f"{self.running_count} running"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Loader cannot be pickled; make one in each process")
