@@ -261,6 +261,61 @@ holder.me, holder.loader, holder.cache, holder.image = holder, sdd.Loader(), sdd
 holder.view, holder.batch = holder.image.to_numpy(), holder.loader.load_many([held + "/a"])
 holder.cache.put_sync("key", holder.image)
 """,
+    "the first use in several threads makes one loader": """
+import sdd._defaults as defaults
+def other():
+    thread = threading.Thread(target=lambda: made.append(sdd.default_loader()))
+    thread.start()
+    thread.join()
+def trace(frame, event, argument):
+    if frame.f_code is defaults._Default.get.__code__ and event == "line":
+        lines.append(frame.f_lineno)
+        if len(lines) == paused:
+            other()
+    return trace
+for paused in range(1, 5):  # another thread uses it before this one's line of that number
+    defaults._default = defaults._Default()
+    made, lines = [], []
+    sys.settrace(trace)
+    made.append(sdd.default_loader())
+    sys.settrace(None)
+    other()
+    assert lines and len(set(map(id, made))) == 1, (paused, made)
+""",
+    "without descriptors calls are refused": """
+import resource
+loader = sdd.Loader(no_cache=True)
+async def main():
+    batch = loader.load_many([held + "/a.jpg"])
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
+    taken, refused = [], 0
+    try:
+        while True:
+            taken.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    for call in (lambda: loader.load(file), batch._all):
+        try:
+            await call()
+        except sdd.ResourceError as error:
+            assert error.status is sdd.Status.NO_RESOURCES and error.system_error == 24
+        else:
+            raise AssertionError("no error")
+    while True:  # each descriptor of a downloader is the first that cannot be made
+        try:
+            sdd.Downloader().close()
+            break
+        except sdd.ResourceError:
+            refused += 1
+            gc.collect()
+            os.close(taken.pop())
+    assert refused > 3
+    for descriptor in taken:
+        os.close(descriptor)
+    assert (await loader.load(file)).width == 320
+asyncio.run(main())
+""",
     "spawned processes load by themselves": """
 if __name__ == "__main__":
     sdd.load_sync(file)
@@ -316,6 +371,27 @@ if pid == 0:
     os._exit(status) if len(sys.argv) > 9 else sys.exit(status)
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 assert loader.load_sync(file).width == 320 and len(list(batch)) == 1
+""",
+    "blocks and texts of the parent in the child of a fork": """
+async def leave(thing):
+    async with thing:
+        pass
+things = [sdd.Loader(), sdd.Downloader(), sdd.Cache(name="w")]
+things.append(things[0].load_many([]))
+with sdd.Loader(no_cache=True) as loader:
+    pid = os.fork()
+    if pid == 0:
+        asyncio.run(leave(loader))
+        for thing in things:
+            asyncio.run(leave(thing))
+            with thing:
+                assert repr(thing) == f"<sdd.{type(thing).__name__}, of the parent process>"
+if pid == 0:
+    print("end")
+    sys.exit()
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+assert loader.closed and not any(thing.closed for thing in things)
+things[0].load_sync(file)
 """,
     "a fork while threads and a loop load": """
 loader = sdd.Loader()

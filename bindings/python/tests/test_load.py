@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import pickle
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,15 @@ def test_load_to_size(loader: sdd.Loader, server: Server, run: Run) -> None:
 
 def test_load_sync(loader: sdd.Loader, server: Server) -> None:
     assert loader.load_sync(server.url("file/a.jpg"), size=(0, 60)).size == (80, 60)
+
+
+def test_a_body_is_not_kept(downloader: sdd.Downloader, server: Server) -> None:
+    body = bytes(bytearray(100_000))
+    references = sys.getrefcount(body)
+    with pytest.raises(sdd.ResponseError):
+        downloader.fetch_bytes_sync(server.url("file/a.jpg"), method="POST", body=body)
+    gc.collect()
+    assert sys.getrefcount(body) == references
 
 
 def test_functions_of_the_package(server: Server, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 
 import pytest
@@ -23,6 +24,36 @@ def test_failures_are_logged(server: Server, run: Run, caplog: pytest.LogCapture
     records = [record for record in caplog.records if record.name == "sdd"]
     assert any("404" in record.getMessage() and record.levelno == logging.INFO for record in records)
     assert any(getattr(record, "sdd_url", None) == url for record in records)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_failures_of_batches_are_logged(
+    server: Server, run: Run, caplog: pytest.LogCaptureFixture, is_async: bool
+) -> None:
+    """As they are taken, and without any other request."""
+    urls = [server.url(f"status/404?{n}") for n in range(100)]
+
+    async def main(batch: sdd.Batch[sdd.PictureItem]) -> int:
+        return len(await batch)
+
+    with caplog.at_level(logging.INFO, logger="sdd"), sdd.Downloader() as downloader:
+        batch = downloader.fetch_many(urls)
+        assert (run(main(batch)) if is_async else len(batch.wait())) == 100
+        assert {getattr(record, "sdd_url", None) for record in caplog.records} >= set(urls)
+
+
+def test_what_is_left_is_logged_at_the_end(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="sdd"):
+        for url, has_close in ((server.url("status/404?close"), True), (server.url("status/404?collect"), False)):
+            downloader = sdd.Downloader()
+            batch = downloader.fetch_many_bytes([url])
+            batch._signal.wait_sync()  # nothing is taken
+            batch.close()
+            if has_close:
+                downloader.close()
+            del batch, downloader
+            gc.collect()
+            assert url in [getattr(record, "sdd_url", None) for record in caplog.records]
 
 
 def test_the_level_is_that_of_the_logger(server: Server, caplog: pytest.LogCaptureFixture) -> None:

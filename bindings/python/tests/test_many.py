@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import itertools
 import json
 import math
@@ -183,6 +184,32 @@ def test_rows_as_they_come(server: Server, run: Run) -> None:
     run(main())
 
 
+def strided(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    return np.lib.stride_tricks.as_strided(np.full(1000, 99, np.uint8), shape, strides, writeable=True)
+
+
+@pytest.mark.parametrize("step", [0, 1, 47, -48])
+def test_rows_that_overlap_are_refused(step: int) -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        sdd.batch([], out=strided((20, 4, 4, 3), (step, 12, 3, 1)))
+    with pytest.raises(ValueError, match="overlap"):
+        sdd.batch([], out=strided((20, 3, 4, 4), (step, 16, 4, 1)), layout="chw")
+
+
+@pytest.mark.parametrize("strides", [(48, 0, 3, 1), (48, 12, 0, 1), (48, 12, 3, 0), (48, 11, 3, 1), (48, 24, 3, 1)])
+def test_pixels_that_are_not_contiguous_are_refused(strides: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="contiguous"):
+        sdd.batch([], out=strided((2, 4, 4, 3), strides))
+    with pytest.raises(ValueError, match="contiguous"):
+        sdd.batch([], out=strided((2, 3, 4, 4), (48, 0, 4, 1)), layout="chw")
+
+
+@pytest.mark.parametrize("step", [0, 1, -48])
+def test_the_stride_of_a_single_row_means_nothing(server: Server, step: int) -> None:
+    out = strided((1, 4, 4, 3), (step, 12, 3, 1))
+    assert sdd.batch([server.url("file/a.jpg")], out).wait()[0].ok and not (out == 99).all()
+
+
 def test_bad_arrays_are_refused() -> None:
     good = np.zeros((2, 4, 4, 3), np.uint8)
     read_only = good.copy()
@@ -310,6 +337,35 @@ def test_two_threads_close_a_batch() -> None:
     goes_on.set()
     thread.join()
     assert outcome == [None] and kept() is None
+
+
+def test_what_is_under_way_keeps_its_loader(server: Server, run: Run) -> None:
+    """A loader, its downloader and their caches are kept while a batch or previews of theirs are."""
+    name = f"kept-{next(NUMBERS)}"
+    late, out = server.url(f"late/{name}/a.jpg"), np.zeros((1, 8, 8, 3), np.uint8)
+    cache = sdd.Cache(name=name)
+    gone = weakref.ref(cache)
+    batches = [
+        sdd.Loader(cache=cache).load_many([late]), sdd.batch([late], out, loader=sdd.Loader(no_cache=True)),
+        sdd.Downloader(http_cache=True, http_cache_in=cache).fetch_many([late]),
+        sdd.Downloader().fetch_many_bytes([late]),
+    ]  # fmt: skip
+    several = [sdd.Loader(no_cache=True).previews(late), sdd.Downloader().previews(late)]
+    del cache
+    gc.collect()
+    assert gone() is not None
+    server.release(name)
+    assert [[item.error for item in batch.wait()] for batch in batches] == [[None]] * 4
+    assert [[image.size for image in previews][-1] for previews in several] == [(320, 240)] * 2
+
+    async def main() -> None:
+        assert [item.error async for item in sdd.Loader(no_cache=True).load_many([late])] == [None]
+        assert [image.size async for image in sdd.Loader(no_cache=True).previews(late)][-1] == (320, 240)
+
+    run(main())
+    del batches, several
+    gc.collect()
+    assert gone() is None
 
 
 def test_failed_urls_are_loaded_again(loader: sdd.Loader, server: Server) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import gc
 import itertools
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import LIMIT, Run, Server, in_thread
 
 import sdd
+from sdd._closing import Closing
+from sdd._fork import generation
 
 NUMBERS = itertools.count()
 
@@ -80,6 +86,55 @@ def test_previews(server: Server, run: Run) -> None:
         assert all(image.is_preview for image in images[:-1]) and not images[-1].is_preview
 
     run(main())
+
+
+VARIABLE: contextvars.ContextVar[object] = contextvars.ContextVar("of a task", default=None)
+
+
+class Value:
+    pass
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_functions_are_called_in_the_context_of_their_task(server: Server, backend: str) -> None:
+    """And the loop does not keep that of the task that used it first."""
+    anyio = pytest.importorskip("anyio")
+    seen: dict[str, set[object]] = {"one": set(), "two": set()}
+
+    async def load(loader: sdd.Loader, name: str) -> None:
+        VARIABLE.set(name)
+        steps = Steps(server)
+
+        def progress(received: int, expected: int | None) -> None:
+            seen[name].add(VARIABLE.get())
+            steps.progress(received, expected)
+
+        def preview(image: sdd.Image) -> None:
+            seen[name].add(VARIABLE.get())
+            steps.preview()
+
+        await loader.load(steps.url, progress=progress, preview=preview)
+
+    async def first(loader: sdd.Loader, kept: list[weakref.ref[Value]]) -> None:
+        value = Value()
+        VARIABLE.set(value)
+        kept.append(weakref.ref(value))
+        await loader.load(server.url("file/a.jpg"))
+
+    async def main() -> None:
+        kept: list[weakref.ref[Value]] = []
+        async with sdd.Loader(min_preview_interval=0.001, no_cache=True) as loader:
+            async with anyio.create_task_group() as group:
+                group.start_soon(first, loader, kept)
+            await anyio.sleep(0)
+            gc.collect()
+            assert kept[0]() is None
+            async with anyio.create_task_group() as group:
+                for name in seen:
+                    group.start_soon(load, loader, name)
+
+    anyio.run(main, backend=backend)
+    assert seen == {"one": {"one"}, "two": {"two"}}
 
 
 def test_previews_in_a_thread(server: Server) -> None:
@@ -189,6 +244,86 @@ def test_closing_ends_what_waits(server: Server, run: Run) -> None:
             await downloader.fetch(server.url("file/a.jpg"))
 
     run(main())
+
+
+class Slow(Closing):
+    """Something whose end another thread allows."""
+
+    def __init__(self) -> None:
+        self._made_in = generation()
+        self.begun, self.goes_on, self.is_closed = threading.Event(), threading.Event(), False
+
+    def close(self) -> None:
+        self.begun.set()
+        assert self.goes_on.wait(LIMIT)
+        self.is_closed = True
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_block_is_left_when_its_object_is_closed(run: Run, times: int) -> None:
+    """Also if the task is cancelled again meanwhile, and the default executor is full."""
+
+    async def main() -> None:
+        loop, slow, full = asyncio.get_running_loop(), Slow(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        waiting = loop.run_in_executor(None, full.wait, LIMIT)
+
+        async def work() -> None:
+            async with slow:
+                await asyncio.Event().wait()
+
+        task = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        for _ in range(times):
+            task.cancel()
+            while not slow.begun.is_set():
+                await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert not task.done()
+        slow.goes_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert slow.is_closed
+        full.set()
+        assert await waiting
+
+    run(main())
+
+
+def test_closing_raises_what_close_raises(run: Run) -> None:
+    class Broken(Closing):
+        _made_in = generation()
+
+        def close(self) -> None:
+            raise KeyError("close")
+
+    async def main() -> None:
+        with pytest.raises(KeyError):
+            async with Broken():
+                pass
+
+    run(main())
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_cancelled_scope_of_anyio_waits_for_the_end(backend: str) -> None:
+    anyio = pytest.importorskip("anyio")
+    slow = Slow()
+
+    def allow() -> None:
+        assert slow.begun.wait(LIMIT)
+        slow.goes_on.set()
+
+    async def main() -> None:
+        with anyio.CancelScope() as scope:
+            async with slow:
+                scope.cancel()
+                thread, _ = in_thread(allow)
+                await anyio.sleep_forever()
+        assert slow.is_closed
+        thread.join()
+
+    anyio.run(main, backend=backend)
 
 
 def test_many_threads_and_a_loop_share_a_loader(loader: sdd.Loader, server: Server, run: Run) -> None:

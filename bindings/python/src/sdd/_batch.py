@@ -25,7 +25,8 @@ from ._structs import Struct, layout_of
 from ._values import c_text, fits_c, flag, no_option, shown
 
 if TYPE_CHECKING:
-    from ._pump import Pump
+    from ._downloader import Downloader
+    from ._loader import Loader
 
 Good = TypeVar("Good", bound=Item, covariant=True)
 """What the items are that did not fail."""
@@ -154,10 +155,10 @@ class Batch(Closing, Generic[Good]):
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Batch cannot be copied or pickled; make one in each process")
 
-    def __init__(self, urls: Iterable[str], options: dict[str, Any], *, pump: Pump, loader: Any = None, bits: int = 0,
+    def __init__(self, urls: Iterable[str], options: dict[str, Any], owner: Loader | Downloader, *, bits: int = 0,
                  out: Any = None, tensor: Struct | None = None) -> None:  # fmt: skip
-        pump.check_usable()
-        self._pump = pump  # kept open
+        handle = owner._usable()
+        self._owner = owner  # kept open, with its caches
         config = Struct("sdd_batch_config")
         bits |= take_request(config, options, has_decode=tensor is None)
         config.c.options = bits
@@ -174,17 +175,14 @@ class Batch(Closing, Generic[Good]):
         self._next_take = 0.0
         for name in options:
             raise no_option(name, names_of(BatchOptions if tensor is None else RowOptions), "of a batch")
-        if loader is None:
-            config.c.downloader = pump.handle
-        else:
-            config.c.loader = loader
+        setattr(config.c, owner._KIND, handle)
         self._source = _Source(urls, config)
         self._items: deque[Good | FailedItem] = deque()
         self._kind: type[Item] = BytesItem if bits & c.OPTION_BYTES_ONLY else PictureItem
         if tensor is not None:
             self._kind = RowItem
         self._is_over = self._is_closing = False
-        self._generation = generation()
+        self._made_in = generation()
         # The array and the source are kept until nothing is written there, and nobody asks for URLs.
         self._owned = Owned(self, "sdd_batch", lib.sdd_batch_destroy, self._source, out)
         check(lib.sdd_batch_create(config.c, self._owned.place))
@@ -192,7 +190,7 @@ class Batch(Closing, Generic[Good]):
         self._signal = Signal(lib.sdd_batch_event_fd(self._handle))
 
     def _usable(self) -> Any:
-        check_generation(self._generation, "batch")
+        check_generation(self._made_in, "batch")
         if self.closed:
             raise ClosedError("The batch is closed.", status=c.ERROR_CLOSED)
         return self._handle
@@ -201,6 +199,7 @@ class Batch(Closing, Generic[Good]):
 
     def _take(self) -> bool:
         """Takes items that have ended, without waiting. False: there are none yet."""
+        self._owner._pump.drain_log()  # no loop watches the descriptor of events while only batches run
         taking = _Taking()
         in_any_case(self._take_into, self._usable(), taking)
         number = taking.count[0]
@@ -343,7 +342,7 @@ class Batch(Closing, Generic[Good]):
 
         Inside the iterator of the URLs it does not wait: the batch ends when the iterator has returned.
         """
-        check_generation(self._generation, "batch")
+        check_generation(self._made_in, "batch")
         if not self.closed:
             in_any_case(self._close)
 
@@ -361,9 +360,8 @@ class Batch(Closing, Generic[Good]):
         """Whether it was closed."""
         return self._is_closing or self._owned.is_over
 
-    def __repr__(self) -> str:
-        state = "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"
-        return f"<sdd.Batch, {state}>"
+    def _state(self) -> str:
+        return "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"
 
 
 def _index_of(item: Item) -> int:

@@ -95,7 +95,7 @@ class Cache(Closing):
             if given.get(name) is not None:
                 setattr(config.c, name, numbers.of(given.pop(name)))
         config.set_all(given)
-        self._generation = generation()
+        self._made_in = generation()
         self._owned: Owned | None = Owned(self, "sdd_cache", lib.sdd_cache_destroy)
         check(lib.sdd_cache_create(config.c, self._owned.place))
         self._handle = self._owned.place[0]
@@ -105,13 +105,13 @@ class Cache(Closing):
         """The shared cache of the process. Closing this object only writes what is not yet on disk."""
         made = cls.__new__(cls)
         made._handle = lib.sdd_cache_shared()
-        made._generation = generation()
+        made._made_in = generation()
         made._owned = None
         flush_shared_at_exit()
         return made
 
     def _usable(self) -> Any:
-        check_generation(self._generation, "cache")
+        check_generation(self._made_in, "cache")
         if self.closed:
             raise ClosedError("The cache is closed.", status=c.ERROR_CLOSED)
         return self._handle
@@ -295,7 +295,7 @@ class Cache(Closing):
 
     def close(self) -> None:
         """Writes all stored entries and ends the cache, at most for the `destroy_timeout`, 10 seconds."""
-        check_generation(self._generation, "cache")
+        check_generation(self._made_in, "cache")
         if self._owned is None:
             self.flush_sync()
         else:
@@ -306,9 +306,8 @@ class Cache(Closing):
         """Whether it was closed."""
         return self._owned is not None and self._owned.is_over
 
-    def __repr__(self) -> str:
-        name = ", shared" if self._owned is None else ""
-        return f"<sdd.Cache{name}{', closed' if self.closed else ''}>"
+    def _state(self) -> str:
+        return "shared" if self._owned is None else "closed" if self.closed else ""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")

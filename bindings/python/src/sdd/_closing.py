@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Closing(ABC):
-    """Something that `with` and `async with` close."""
+    """Something that `with` and `async with` close, except in the child of a fork: it belongs to the parent."""
+
+    _made_in: int
+    """The generation of the process that made it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -32,13 +35,23 @@ class Closing(ABC):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        if self._made_in == generation():
+            self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        await self.aclose()
+        if self._made_in == generation():
+            await self.aclose()
+
+    def _state(self) -> str:
+        """What `repr()` says of it; not in the child of a fork."""
+        return ""
+
+    def __repr__(self) -> str:
+        state = self._state() if self._made_in == generation() else "of the parent process"
+        return f"<sdd.{type(self).__name__}{state and ', '}{state}>"
 
 
 class Owned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +11,6 @@ from ._cache import Cache
 from ._constants import ERROR_INVALID_ARGUMENT
 from ._downloader import Downloader
 from ._errors import InvalidArgument
-from ._fork import generation
 from ._help import takes
 from ._image import Image
 from ._interrupts import Lock
@@ -33,14 +33,15 @@ class _Default:
     """The default loader of this process; the child of a fork makes another."""
 
     def __init__(self) -> None:
-        self._generation = -1
-        self._loader: Loader | None = None
+        self._begin()
+        # A thread of the parent, which the child lacks, may hold the lock.
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
         self._lock = Lock()
+        self._loader: Loader | None = None
 
     def get(self) -> Loader:
-        if self._generation != generation():
-            # The lock may be held by a thread of the parent, which the child lacks.
-            self._lock, self._loader, self._generation = Lock(), None, generation()
         return self._lock.held(self._open_one)
 
     def _open_one(self) -> Loader:
@@ -133,6 +134,5 @@ def batch(
     if loader is not None:
         if downloader is not None:
             raise TypeError("either loader or downloader can be given, not both")
-        return Batch(urls, dict(options), pump=loader._pump, loader=loader._usable(), out=view, tensor=tensor)
-    pump = (downloader or _default.get().downloader)._pump
-    return Batch(urls, dict(options), pump=pump, out=view, tensor=tensor)
+        return Batch(urls, dict(options), loader, out=view, tensor=tensor)
+    return Batch(urls, dict(options), downloader or _default.get().downloader, out=view, tensor=tensor)

@@ -39,6 +39,9 @@ class Downloader(Closing):
     collection and the end of the interpreter. An object made before a fork() raises ForkedError in the child.
     """
 
+    _KIND = "downloader"
+    """The member of sdd_batch_config."""
+
     def __init__(self, **options: Unpack[DownloaderOptions]) -> None:
         given: dict[str, Any] = dict(options)
         headers: Mapping[str, str | None] = given.pop("headers", None) or {}
@@ -49,6 +52,7 @@ class Downloader(Closing):
         if self._cache is None and (given.get("http_cache") or given.get("resume")):
             flush_shared_at_exit()
         self._pump = Pump(downloader_config(given), level)
+        self._made_in = self._pump.made_in
         self._plans = Plans(download_plan)
         for name, value in headers.items():
             self.set_header(name, value)
@@ -93,17 +97,17 @@ class Downloader(Closing):
     @takes("DownloadOptions")
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Previews:
         """Downloads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, _submit, self._pump.handle, self._plans.get(options), url, picture_of, progress)
+        return Previews(self, _submit, self._plans.get(options), url, picture_of, progress)
 
     @takes("BatchOptions")
     def fetch_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
         """Downloads and decodes any number of pictures: for `async for` or `for`."""
-        return Batch(urls, dict(options), pump=self._pump)
+        return Batch(urls, dict(options), self)
 
     @takes("BatchOptions")
     def fetch_many_bytes(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[BytesItem]:
         """Downloads any number of bodies without decoding them: for `async for` or `for`."""
-        return Batch(urls, dict(options), pump=self._pump, bits=c.OPTION_BYTES_ONLY)
+        return Batch(urls, dict(options), self, bits=c.OPTION_BYTES_ONLY)
 
     def cancel_all(self) -> None:
         """Cancels every request: each ends with RequestCancelled."""
@@ -179,8 +183,8 @@ class Downloader(Closing):
         """Whether it was closed."""
         return self._pump.is_closed
 
-    def __repr__(self) -> str:
-        return f"<sdd.Downloader{', closed' if self.closed else ''}>"
+    def _state(self) -> str:
+        return "closed" if self.closed else ""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Downloader cannot be pickled; make one in each process")

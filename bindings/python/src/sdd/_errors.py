@@ -196,6 +196,13 @@ def error_of(failure: Any, url: str | None = None) -> Error:
     )  # fmt: skip
 
 
+def descriptor_error(error: OSError) -> ResourceError:
+    """The exception for a descriptor that the package itself could not make."""
+    return ResourceError(
+        "The system gave no descriptor for events.", status=c.ERROR_NO_RESOURCES, system_error=error.errno or 0
+    )
+
+
 def check(status: int) -> None:
     """Raises the exception for the call that this thread has just made, unless it gave SDD_OK."""
     if status != c.OK:

@@ -47,6 +47,9 @@ class Loader(Closing):
     raises ForkedError in the child.
     """
 
+    _KIND = "loader"
+    """The member of sdd_batch_config."""
+
     def __init__(
         self, *, downloader: Downloader | None = None, cache: Cache | None = None,
         original_cache: Cache | None = None, no_cache: bool = False,
@@ -71,6 +74,7 @@ class Loader(Closing):
         check(lib.sdd_loader_create(config.c, self._owned.place))
         self._handle = self._owned.place[0]
         self._pump = self.downloader._pump
+        self._made_in = self._pump.made_in
         self._plans = Plans(load_plan)
 
     # ---- loads
@@ -110,12 +114,12 @@ class Loader(Closing):
     @takes("LoadOptions")
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
         """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, _submit, self._handle, self._plans.get(options), url, picture_of, progress)
+        return Previews(self, _submit, self._plans.get(options), url, picture_of, progress)
 
     @takes("BatchOptions")
     def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
         """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
-        return Batch(urls, dict(options), pump=self._pump, loader=self._usable())
+        return Batch(urls, dict(options), self)
 
     # ---- prefetching
 
@@ -183,10 +187,8 @@ class Loader(Closing):
         """Whether it, or its downloader, was closed."""
         return self._owned.is_over or self._pump.is_closed
 
-    def __repr__(self) -> str:
-        if self.closed:
-            return "<sdd.Loader, closed>"
-        return f"<sdd.Loader, {self.running_count} running>"
+    def _state(self) -> str:
+        return "closed" if self.closed else f"{self.running_count} running"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Loader cannot be pickled; make one in each process")

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 import logging
 import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+
+from ._errors import descriptor_error
 
 Value = TypeVar("Value")
 
@@ -47,13 +51,32 @@ async def to_thread(function: Callable[..., Value], *arguments: Any, **options: 
 
 
 async def to_thread_in_any_case(function: Callable[[], object]) -> None:
-    """Calls a function in a worker thread, also in a task that is being cancelled."""
+    """Calls a function in a thread of its own, and waits for its end also in a task that is cancelled meanwhile."""
     trio = running_trio()
     if trio is None:
-        await asyncio.to_thread(function)
+        await _to_own_thread(function)
         return
     with trio.CancelScope(shield=True):  # trio would not even begin otherwise
-        await trio.to_thread.run_sync(function)
+        await trio.to_thread.run_sync(function, limiter=trio.CapacityLimiter(1))
+
+
+async def _to_own_thread(function: Callable[[], object]) -> None:
+    """With asyncio. Its default executor may be full of calls that wait for this one."""
+    loop, executor = asyncio.get_running_loop(), ThreadPoolExecutor(1, "sdd-close")
+    future = loop.run_in_executor(executor, contextvars.copy_context().run, function)
+    executor.shutdown(wait=False)
+    cancelled: BaseException | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:  # anyio cancels a task again and again until it ends
+            cancelled = error
+    failed = future.exception()
+    try:
+        if cancelled is not None or failed is not None:
+            raise cancelled or failed  # type: ignore[misc]
+    finally:
+        cancelled = failed = None  # their tracebacks have this frame
 
 
 async def readable(fd: int) -> None:
@@ -102,7 +125,11 @@ class Watch(ABC):
     __slots__ = ("_fd", "__weakref__")
 
     def __init__(self, fd: int) -> None:
-        self._fd = os.dup(fd)  # a loop has one watcher for a descriptor
+        self._fd = -1
+        try:
+            self._fd = os.dup(fd)  # a loop has one watcher for a descriptor
+        except OSError as error:
+            raise descriptor_error(error) from error
 
     @abstractmethod
     def stop(self) -> None:
@@ -114,7 +141,8 @@ class Watch(ABC):
         """Whether the loop is closed."""
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self._fd)
+        if self._fd >= 0:
+            close(self._fd)
 
 
 class LoopWatch(Watch):
@@ -125,7 +153,8 @@ class LoopWatch(Watch):
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, function: Callable[[Any], bool]) -> None:
         super().__init__(fd)
         self._loop = loop
-        loop.add_reader(self._fd, _call, loop, self._fd, function)
+        # It outlives the task that runs now, whose context variables are not those of others.
+        contextvars.Context().run(loop.add_reader, self._fd, _call, loop, self._fd, function)
 
     def stop(self) -> None:
         try:

@@ -211,6 +211,8 @@ class Plans:
     def get(self, options: Mapping[str, object]) -> Plan:
         if not options:
             return self._plain
+        if "body" in options:  # may be large, and is rarely sent twice
+            return self._make(dict(options))
         key = tuple(options.items())
         try:
             plan = self._kept.get(key)

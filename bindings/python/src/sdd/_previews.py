@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._image import Image
 from ._loops import Flag
 from ._plans import Plan
-from ._pump import Pump, Submit
+from ._pump import Submit
 from ._waiters import Listener, Make, Progress
+
+if TYPE_CHECKING:
+    from ._downloader import Downloader
+    from ._loader import Loader
 
 
 class Previews:
@@ -19,12 +23,13 @@ class Previews:
     is raised in place of the picture. Leaving the loop early cancels the request.
     """
 
-    def __init__(self, pump: Pump, submit: Submit, target: Any, plan: Plan, url: str, make: Make,
+    def __init__(self, owner: Loader | Downloader, submit: Submit, plan: Plan, url: str, make: Make,
                  progress: Progress | None) -> None:  # fmt: skip
-        self._start = (pump, submit, target, plan, url, make, progress)
+        self._owner = owner  # kept open, with its caches
+        self._start = (submit, plan, url, make, progress)
 
     async def __aiter__(self) -> AsyncIterator[Image]:
-        pump, submit, target, plan, url, make, progress = self._start
+        pump, (submit, plan, url, make, progress) = self._owner._pump, self._start
         newest: list[Image] = []
         changed = Flag()
 
@@ -33,7 +38,7 @@ class Previews:
             changed.set()
 
         listener = Listener(progress, show)
-        token, waiter = pump.start(submit, target, plan, url, listener.bits, make, listener)
+        token, waiter = pump.start(submit, self._owner._usable(), plan, url, listener.bits, make, listener)
         waiter.when_done(changed.set)
         try:
             while not waiter.is_done:
@@ -46,14 +51,14 @@ class Previews:
         yield await waiter.wait()
 
     def __iter__(self) -> Iterator[Image]:
-        pump, submit, target, plan, url, make, progress = self._start
+        pump, (submit, plan, url, make, progress) = self._owner._pump, self._start
         newest: list[Image] = []
 
         def show(image: Image) -> None:
             newest[:] = [image]
 
         listener = Listener(progress, show)
-        token, waiter = pump.start_sync(submit, target, plan, url, listener.bits, make, listener)
+        token, waiter = pump.start_sync(submit, self._owner._usable(), plan, url, listener.bits, make, listener)
         try:
             for _ in pump.steps(token, waiter):
                 if newest:

@@ -48,11 +48,14 @@ Call = Callable[[Any], object]
 """A call of the application's. Its argument is the loop whose thread makes it, or None."""
 
 
-def _ignore_notice(notice: Any, user_data: Any) -> None:
-    """The observer of log messages. Messages are taken as events; only sdd_downloader_destroy() calls it."""
+def _write_notice(notice: Any, user_data: Any) -> None:
+    """The observer of log messages. Messages are taken as events; only sdd_downloader_destroy() calls it, with those that
+    are left, on the thread that calls it."""
+    _log_message(notice)(None)
 
 
-_OBSERVER = ffi.callback("sdd_observer_fn", _ignore_notice)
+_OBSERVER = ffi.callback("sdd_observer_fn", _write_notice)
+_NO_LOOP = object()
 
 
 class _Taken:
@@ -128,6 +131,7 @@ class Pump:
         """For the thread that polls, when a loop has taken its event."""
         self._followers: dict[int, ThreadWaiter] = {}
         self._events = EventQueue(self.handle)
+        self._has_log = bool(log_level)
         if log_level:
             check(lib.sdd_downloader_set_log(self.handle, log_level, _OBSERVER, ffi.NULL, ffi.NULL))
 
@@ -268,8 +272,14 @@ class Pump:
             watches.pop(waiter.loop, None)
 
     def drain(self, loop: Any) -> None:
-        """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""
+        """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None for the thread
+        that polls."""
         in_any_case(self._hand_out, loop, _Taken())
+
+    def drain_log(self) -> None:
+        """For threads that wait for something else than events: writes the log messages that wait."""
+        if self._has_log:
+            self.drain(_NO_LOOP)
 
     def _hand_out(self, loop: Any, taken: _Taken) -> None:
         """Takes events and does what follows from them. Can be called again, with the same object, if it fails."""

@@ -37,12 +37,14 @@ def tensor_of(
     if rows == 0:
         raise ValueError("out has no rows")
     first = view[0:1]  # one row must be without gaps; rows may have gaps between them
-    if not first.c_contiguous or view.strides[0] < 0:
-        raise ValueError("the pixels of a row of out must be contiguous, and its rows in order")
+    if not first.c_contiguous:
+        raise ValueError("the pixels of a row of out must be contiguous")
+    if rows > 1 and view.strides[0] < first.nbytes:  # as broadcast arrays have it, and reversed ones
+        raise ValueError("the rows of out must be in order, and must not overlap")
     tensor = Struct("sdd_tensor")
     tensor.c.pixels = tensor.keep(ffi.from_buffer(first, require_writable=True))
     tensor.c.slot_count = rows
-    tensor.c.slot_stride = view.strides[0]
+    tensor.c.slot_stride = view.strides[0] if rows > 1 else 0  # that of a single row means nothing
     tensor.c.width, tensor.c.height = width, height
     tensor.c.pixel_format = _FORMATS[channels]
     tensor.c.layout = _LAYOUTS.of(layout)

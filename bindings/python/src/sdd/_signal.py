@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
+from ._errors import descriptor_error
 from ._loops import readable
 
 
@@ -28,11 +29,17 @@ class _Descriptors:
 
     def make(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Calls a function that makes a descriptor."""
-        self._kept.extend(map(function, *((argument,) for argument in arguments)))
+        self._keep(map(function, *((argument,) for argument in arguments)))
 
     def make_several(self, function: Callable[..., Iterable[int]], *arguments: Any) -> None:
         """Calls a function that makes several."""
-        self._kept.extend(chain.from_iterable(map(function, *((argument,) for argument in arguments))))
+        self._keep(chain.from_iterable(map(function, *((argument,) for argument in arguments))))
+
+    def _keep(self, made: Iterable[int]) -> None:
+        try:
+            self._kept.extend(made)
+        except OSError as error:
+            raise descriptor_error(error) from error
 
     def __getitem__(self, index: int) -> int:
         return self._kept[index + 1]  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import sys
 from abc import ABC, abstractmethod
@@ -44,7 +45,7 @@ def _report(call: Callable[[], object]) -> None:
 class Listener:
     """The reports that an application wants about one request, besides its end."""
 
-    __slots__ = ("progress", "preview", "bits")
+    __slots__ = ("progress", "preview", "bits", "context")
 
     def __init__(self, progress: Progress | None = None, preview: Preview | None = None) -> None:
         if progress is not None and not callable(progress):
@@ -53,6 +54,7 @@ class Listener:
             raise TypeError(f"preview must be a function, not {shown(preview)}")
         self.progress = progress
         self.preview = preview
+        self.context = contextvars.copy_context()
         self.bits = (c.OPTION_PROGRESS_EVENTS if progress else 0) | (c.OPTION_PREVIEW_EVENTS if preview else 0)
 
 
@@ -122,10 +124,11 @@ class TaskWaiter(Waiter):
     def report(self, loop: Any, call: Callable[[], object]) -> None:
         if self.is_done:
             return
+        run = self.listener.context.run  # of the task that submitted the request
         if loop is self.loop:
-            _report(call)
+            run(_report, call)
         else:
-            self._from_outside(_report, call)
+            self._from_outside(run, _report, call)
 
     def finish_all(self, ends: Iterable[tuple[TaskWaiter, Any, BaseException | None]]) -> None:
         """Ends the waits of tasks of one loop, each with its value or error, with one wake-up: from any thread."""
