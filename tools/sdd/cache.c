@@ -457,23 +457,6 @@ static void check_options(const struct settings *settings, const char *command)
     }
 }
 
-static bool has_file(const char *directory, const char *name)
-{
-    struct text path = { 0 };
-    text_printf(&path, "%s/%s", directory, name);
-    bool is_there = access(path.data, F_OK) == 0;
-    text_free(&path);
-    return is_there;
-}
-
-/* Whether a cache has been in the directory: to open one makes it a cache. Only merge may do that. */
-static bool is_cache(const char *directory, const char *command)
-{
-    struct stat facts;
-    if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
-    return strcmp(command, "merge") == 0 || has_file(directory, "key") || has_file(directory, "ledger");
-}
-
 int run_cache(struct settings *settings, char **arguments, size_t count)
 {
     static const struct {
@@ -496,7 +479,7 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
     if (strcmp(arguments[0], "verify") == 0 && run.count > 0) usage_error("verify takes no argument");
     if (settings->output != NULL && output_descriptor(settings->output) == 1) settings->output = "-";
     find_directory(&run);
-    if (!is_cache(run.directory.data, arguments[0])) {
+    if (!is_cache(run.directory.data, strcmp(arguments[0], "merge") == 0)) {
         complain("there is no cache %s", run.directory.data);
         text_free(&run.directory);
         return EXIT_FILES;

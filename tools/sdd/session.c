@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -------------------------------------------------------------------------------------------------------- signals */
@@ -114,6 +115,22 @@ static void set_headers(struct session *session)
         if (sdd_set_header(session->downloader, name, *value == 0 ? NULL : value) != SDD_OK) usage_failure("header");
         free(name);
     }
+}
+
+static bool has_file(const char *directory, const char *name)
+{
+    struct text path = { 0 };
+    text_printf(&path, "%s/%s", directory, name);
+    bool is_there = access(path.data, F_OK) == 0;
+    text_free(&path);
+    return is_there;
+}
+
+bool is_cache(const char *directory, bool may_be_new)
+{
+    struct stat facts;
+    if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
+    return may_be_new || has_file(directory, "key") || has_file(directory, "ledger");
 }
 
 sdd_cache *open_cache(const struct settings *settings)

@@ -21,6 +21,9 @@ void session_open(struct session *session, const struct settings *settings);
 /* Opens the cache that the options name. Ends the program with a sentence if that fails. */
 sdd_cache *open_cache(const struct settings *settings);
 
+/* Tells whether a cache has been in the directory, which open_cache() makes that of a cache. `may_be_new`: any will do. */
+bool is_cache(const char *directory, bool may_be_new);
+
 /* Closes what session_open() has opened. */
 void session_close(struct session *session);
 
