@@ -423,7 +423,8 @@ SDD_API sdd_status sdd_downloader_set_cookie(sdd_downloader *SDD_NULLABLE downlo
                                              const sdd_cookie *SDD_NONNULL cookie);
 
 /**
- * Takes a snapshot of a downloader's cookies.
+ * Takes a snapshot of a downloader's cookies. A byte of a cookie that is not UTF-8 is one of the
+ * characters U+10FF80 to U+10FFFF, which sdd_downloader_set_cookie() makes that byte again.
  *
  * @param out Receives the cookies, owned by the caller: release with sdd_cookies_release(). NULL on
  *     an error.
