@@ -249,7 +249,7 @@ typedef struct sdd_transfer_options {
     /* Time limits in milliseconds, see sdd_limits. 0: as the config says; SDD_NO_LIMIT: none. */
 
     int64_t queue_timeout_ms;
-    int64_t connect_timeout_ms;
+    int64_t connect_timeout_ms; /* 0: also download_timeout_ms, if sdd_limits has none either */
     int64_t first_byte_timeout_ms;
     int64_t download_timeout_ms;
     /* All stages together, from submitting to the end; of a load with its caches, attempts and
