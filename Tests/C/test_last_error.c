@@ -193,6 +193,28 @@ CASE(messages_contain_no_secrets)
     }
 }
 
+/* The prefix of a cookie's name says what its fields must be (RFC 6265bis section 4.1.3). */
+CASE(the_prefix_of_a_cookie_names_the_field)
+{
+    sdd_cookie cookie = SDD_COOKIE_INIT;
+    cookie.name = "__Secure-a";
+    cookie.value = "1";
+    cookie.domain = "example.org";
+    CHECK_STATUS(sdd_downloader_set_cookie(NULL, &cookie), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_SAYS("sdd_cookie.secure: ");
+    cookie.name = "__Host-a";
+    CHECK_STATUS(sdd_downloader_set_cookie(NULL, &cookie), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_SAYS("sdd_cookie.secure: ");
+    cookie.secure = 1;
+    cookie.path = "/a";
+    CHECK_STATUS(sdd_downloader_set_cookie(NULL, &cookie), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_SAYS("sdd_cookie.path: ");
+    cookie.path = NULL;
+    cookie.include_subdomains = 1;
+    CHECK_STATUS(sdd_downloader_set_cookie(NULL, &cookie), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_SAYS("sdd_cookie.include_subdomains: ");
+}
+
 CASE(values_are_short_and_printable)
 {
     char long_name[70000];

@@ -57,6 +57,15 @@ import Testing
         #expect(fields.fields.map { $0.name + $0.value } == ["B2"])
     }
 
+    @Test func valuesAreComparedByTheirBytes() {
+        for (a, b) in [("\u{e9}", "e\u{301}"), ("K", "\u{212a}")] {
+            var (one, other) = (HTTPFields(), HTTPFields())
+            one.set("A", to: a)
+            other.set("A", to: b)
+            #expect(one != other && one.hashKey != other.hashKey)
+        }
+    }
+
     @Test func equalFieldsHaveTheSameHashKey() {
         // given
         var (a, b) = (HTTPFields(), HTTPFields())

@@ -51,6 +51,17 @@ import Testing
         #expect(done.all == ["raised", "high", "own", "low"])
     }
 
+    @Test("keys that are canonically equal, but of other bytes, are different keys")
+    func bytesMakeTheKey() {
+        var queue = DiskQueue()
+        _ = queue.stage(Self.entry("\u{e9}", 1), for: "\u{e9}")
+        _ = queue.stage(Self.entry("e\u{301}", 2), for: "e\u{301}")
+        #expect(format(queue.known("\u{e9}")) == 1 && format(queue.known("e\u{301}")) == 2)
+        var failures = StoreFailures()
+        failures.failed("\u{e9}", .nothing, isLost: true)
+        #expect(failures["\u{e9}"] != nil && failures["e\u{301}"] == nil)
+    }
+
     @Test func changesAreMadeOneAtATimeInTheirOrder() throws {
         // given
         var queue = DiskQueue()

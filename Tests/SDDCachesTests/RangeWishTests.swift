@@ -1,4 +1,4 @@
-import SDDCaches
+import SDDBase
 import TestSupport
 import Testing
 
@@ -26,6 +26,18 @@ import Testing
             "bytes=-99999999999999999999", "bytes=1-2\u{e9}",
         ])
     func isLeftToTheServer(range: String) { #expect(wish("Range: " + range) == nil) }
+
+    @Test(
+        arguments: [
+            ("2-5", 2..<6, 10, true), ("2-5", 2..<4, 10, true), ("2-5", 2..<6, nil, true), ("2-", 2..<10, 10, true),
+            ("2-5", 3..<6, 10, false), ("2-5", 2..<7, 10, false), ("2-5", 0..<1, 10, false), ("2-", 3..<10, 10, false),
+            ("-3", 7..<10, 10, true), ("-3", 8..<10, 10, true), ("-3", 6..<10, 10, false), ("-3", 6..<9, 10, false),
+            ("-3", 6..<9, nil, true), ("-3", 6..<10, nil, false),
+            ("0-9223372036854775807", 0..<Int64.max, nil, true),
+        ] as [(String, Range<Int64>, Int64?, Bool)])
+    func allows(range: String, positions: Range<Int64>, total: Int64?, isAllowed: Bool) throws {
+        #expect(try #require(wish("Range: bytes=" + range)).allows(positions, of: total) == isAllowed)
+    }
 
     @Test func theConditionBelongsToIt() throws {
         #expect(wish("If-Range: \"a\"") == nil)

@@ -7,8 +7,9 @@ import Testing
 /// RFC 9111 §3.3, §3.4: the record of parts, as values.
 @Suite struct StoredPartsTests {
     private func part(_ range: String, of count: Int, _ fields: [String] = ["ETag: \"a\""]) -> StoredParts? {
-        CacheRules.makePart(
-            request(["Range: bytes=1-2"]), url: "http://a.test/",
+        let asked = range.drop { $0 != " " }.dropFirst().prefix { $0 != "/" }
+        return CacheRules.makePart(
+            request(["Range: bytes=\(asked)"]), url: "http://a.test/",
             fields: responseFields(["Cache-Control: max-age=60", "Content-Range: " + range] + fields), bodyCount: count,
             requestTime: HTTPCacheCase.start, responseTime: HTTPCacheCase.start)
     }
@@ -24,7 +25,7 @@ import Testing
         let parts = try example()
         let back = try #require(decoded(parts.encoded()))
         #expect(back.pieces == [2..<6, 10..<20] && back.total == 40 && back.byteCount == 14)
-        #expect(back.asked == "bytes=1-2" && back.answer == 10..<20)
+        #expect(back.asked == "bytes=10-19" && back.answer == 10..<20)
         #expect(lines(back.response.fields) == ["Cache-Control: max-age=60", "ETag: \"a\""])
         #expect(back.response.status == 200)
         let metadata = EntryMetadata(key: "k", http: parts.encoded())
@@ -34,6 +35,17 @@ import Testing
         #expect(parts.encoded().withUnsafeBytes { StoredResponse(decoding: $0) } == nil)
         let whole = parts.response.encoded()
         #expect(!StoredParts.areIn(EntryMetadata(key: "k", http: whole)) && decoded(whole) == nil)
+    }
+
+    @Test("what came for a range is found by it only if it is of that range")
+    func findsNoOtherPart() throws {
+        let response = try #require(part("bytes 50-59/100", of: 10)).response
+        let parts = StoredParts(
+            response: response, total: 100, pieces: [50..<60], asked: "bytes=0-9", answer: 50..<60)
+        for (asked, bounds) in [("0-9", nil), ("50-59", 50..<60)] as [(String, Range<Int64>?)] {
+            let wish = try #require(RangeWish(requestFields(["Range: bytes=" + asked])))
+            #expect(parts.served(wish)?.bounds == bounds)
+        }
     }
 
     @Test func damagedBytesNeverMakeUnsoundParts() throws {

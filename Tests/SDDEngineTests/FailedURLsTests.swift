@@ -31,6 +31,13 @@ import Testing
         #expect(failed.count == 1)
     }
 
+    @Test("F1: keys that are canonically equal, but of other bytes, are different keys")
+    func bytesMakeTheKey() {
+        var failed = FailedURLs()
+        failed.record("\u{e9}", corrupt, status: 0, retryAfter: nil, at: 0)
+        #expect(failed.isBlocked("\u{e9}", at: 0) && !failed.isBlocked("e\u{301}", at: 0))
+    }
+
     @Test("F7: the wait doubles from 1 s to 5 min")
     func theWaitDoubles() {
         var failed = FailedURLs()

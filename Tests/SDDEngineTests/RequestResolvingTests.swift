@@ -129,6 +129,16 @@ import Testing
         #expect(values.redirects == .refuse && values.maxRedirects == 6 && values.caFile == "/ca")
     }
 
+    @Test(
+        "the limit on stalling is that on connecting, too, if nobody has set another",
+        arguments: [(nil, true, 20), (nil, false, 1), (30, true, 30)] as [(Int64?, Bool, Int64)])
+    func connectingFollowsStalling(own: Int64?, follows: Bool, limit: Int64) throws {
+        var defaults = RequestDefaults()
+        (defaults.clocks.connect, defaults.clocks.stall, defaults.connectFollowsStall) = (1, 2, follows)
+        let spec = spec { ($0.connectLimit, $0.stallLimit) = (own, 20) }
+        #expect(try request(spec, url, defaults).get().transfer.options.values.clocks.connect == limit)
+    }
+
     @Test func headersReplaceThoseOfTheDownloaderByName() throws {
         // given
         var defaults = RequestDefaults()

@@ -45,6 +45,13 @@ import Testing
         #expect(driver.commands().started == [1, 2])
     }
 
+    @Test("D22: header values that are canonically equal, but of other bytes, are not shared")
+    func bytesOfHeadersDecide() throws {
+        try driver.submit(0) { $0.transfer.headers.set("X-User", to: "K") }
+        try driver.submit(0) { $0.transfer.headers.set("X-User", to: "\u{212a}") }
+        #expect(driver.commands().started == [1, 2])
+    }
+
     @Test(
         "D22 Z4: options that are not sent do not prevent sharing",
         arguments: [

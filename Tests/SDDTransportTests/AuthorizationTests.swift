@@ -74,6 +74,7 @@ import Testing
         arguments: [
             "nonce=\"a\"", "realm=\"a\"", "realm=a, nonce=b, algorithm=SHA-512-256", "realm=a, nonce=b, qop=auth-int",
             "realm=a, nonce=b, userhash=true", "realm=\"a\\\"b\", nonce=b", "realm=a, nonce=\"b\\\\c\"",
+            "realm=\"\u{fffd}\", nonce=b",
         ])
     func doesNotAnswer(parameters: String) throws { #expect(try digest(parameters) == nil) }
 

@@ -160,6 +160,35 @@ import Testing
         #expect(jar.all().map(\.name) == ["over-https"])
     }
 
+    @Test("H8: cookies that are not UTF-8 are kept as they are, and tell callers apart")
+    func h8_cookiesThatAreNoUTF8() throws {
+        // given: the same name, with another byte as its value
+        let server = try ScriptedServer()
+        let folder = try TemporaryFolder()
+        let files = try [0xe8, 0xe9].map { (byte: UInt8) in
+            let line = "a.example\tFALSE\t/\tFALSE\t4000000000\tsid\t"
+            return try folder.write("\(byte)", Array(line.utf8) + [byte, 0x0a])
+        }
+        var callers: Set<RequestIdentity> = []
+        for (file, byte) in zip(files, [0xe8, 0xe9] as [UInt8]) {
+            let transport = try transport(server, file: file)
+            let jar = try #require(transport.transport.cookies)
+            var request = try request(server, "/ok")
+            request.cookies = jar.cookies(for: request.url)
+            callers.insert(RequestIdentity(of: request))
+            // when
+            let end = try transport.run(request)
+            transport.end()
+            // then
+            #expect(end.status == 200 && end.response?.isOfUnknownCaller == false)
+            let text = try TestSupport.run(["od", "-An", "-tx1", "-w9999", file]).text
+            #expect(text.hasSuffix("73 69 64 09 \(String(byte, radix: 16)) 0a\n"), "\(text)")
+            jar.clear(domain: "a.example")
+            #expect(jar.all().isEmpty)
+        }
+        #expect(callers.count == 2)
+    }
+
     @Test("H8: a file keeps cookies beyond the transport, except session cookies") func h8_file() throws {
         // given
         let server = try ScriptedServer()

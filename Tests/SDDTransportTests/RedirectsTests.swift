@@ -23,6 +23,17 @@ import Testing
         }
     }
 
+    @Test(
+        "a message shows no part of a target that may be secret",
+        arguments: [
+            ("http://user:pw@b.test/x?token=1#part", "http://b.test/x"), ("?token=1", "http://a.test/y"),
+            ("#part", "http://a.test/y"), ("http://b.test?token=1", "http://b.test/"),
+            ("http://exa mple/", "a URL that is malformed"),
+        ])
+    func showsNoSecrets(location: String, text: String) {
+        #expect(Redirects.shown(location, from: "http://a.test/y?key=1#top") == text)
+    }
+
     @Test("RFC 9111 §4.3.1: conditions go to the URL alone that the stored response came from")
     func conditionsGoToTheirURLAlone() throws {
         // given

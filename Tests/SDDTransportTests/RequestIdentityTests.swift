@@ -49,6 +49,27 @@ import Testing
         for request in requests { #expect(RequestIdentity(of: request) == RequestIdentity(of: request)) }
     }
 
+    @Test("texts that are canonically equal, but of other bytes, give different identities")
+    func bytesMakeTheIdentity() throws {
+        let changes: [(String) -> (inout TransferOptions.Values) -> Void] = [
+            { text in { $0.proxyUserinfo = text } }, { text in { $0.caFile = text } },
+            { text in Self.credential { $0.username = text } }, { text in Self.credential { $0.password = text } },
+            { text in Self.credential { $0.bearerToken = text } },
+            { text in Self.credential { $0.clientCertificate = text } },
+            { text in Self.credential { $0.clientKey = text } },
+            { text in Self.credential { $0.clientKeyPassword = text } },
+        ]
+        // The Kelvin sign is the letter K, but for its bytes.
+        for change in changes {
+            let one = try Self.request("http://a.test/x", [], cookies: nil, change("K"))
+            let other = try Self.request("http://a.test/x", [], cookies: nil, change("\u{212a}"))
+            #expect(one.options != other.options && one.options.hashKey != other.options.hashKey)
+        }
+        let fields = [("Authorization", "K"), ("Authorization", "\u{212a}")]
+        let callers = try fields.map { RequestIdentity(of: try Self.request("http://a.test/x", [$0])) }
+        #expect(callers[0] != callers[1])
+    }
+
     @Test("a request without credentials is anonymous")
     func requestsWithoutCredentialsAreAnonymous() throws {
         #expect(RequestIdentity(of: try Self.request()).isAnonymous)

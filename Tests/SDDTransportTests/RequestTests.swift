@@ -29,6 +29,26 @@ import Testing
         #expect(server.requests[0].header("X-Blank") == "")
     }
 
+    @Test("requests whose values are canonically equal each send their own bytes")
+    func sendsTheBytesOfEachRequest() throws {
+        // given: the Kelvin sign is the letter K, but for its bytes
+        let values = ["K", "\u{212a}"]
+        // when
+        for value in values {
+            _ = try transport.run(HTTPRequest(to: server.url("/ok"), headers: [("X-User", value)]))
+            _ = try transport.run(
+                HTTPRequest(to: server.url("/ok")) { options in
+                    var credential = Credential()
+                    credential.bearerToken = value
+                    options.credential = credential
+                })
+        }
+        // then
+        let sent = server.requests.compactMap { $0.header("X-User") ?? $0.header("Authorization") }
+        let wanted = values.flatMap { [$0, "Bearer " + $0] }
+        #expect(sent.map { Array($0.utf8) } == wanted.map { Array($0.utf8) })
+    }
+
     @Test func addsNoUnneededFields() throws {
         // when
         _ = try transport.run(HTTPRequest(to: server.url("/ok")))

@@ -410,12 +410,14 @@ typedef struct sdd_cookie {
 
 /**
  * Adds a cookie to a downloader, or replaces the one with the same name, domain and path. Requests
- * with SDD_OPTION_HANDLE_COOKIES send the downloader's cookies and add those that servers set.
+ * with SDD_OPTION_HANDLE_COOKIES send the downloader's cookies and add those that servers set. For
+ * libcurl up to 7.88 names that differ only in the case of their letters are the same name.
  *
  * @param cookie Copied. name, value and domain are required.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a part that is missing, has control characters or
  *     ";", or is over 4096 bytes, for name and value that together are (RFC 6265 section 6.1), and
- *     for a public suffix with include_subdomains;
+ *     for a public suffix with include_subdomains; for a name with "__Secure-" or "__Host-" without
+ *     `secure`, and for one with "__Host-" with include_subdomains or another path than "/";
  *     SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
  * Thread: any.
  */
@@ -423,7 +425,8 @@ SDD_API sdd_status sdd_downloader_set_cookie(sdd_downloader *SDD_NULLABLE downlo
                                              const sdd_cookie *SDD_NONNULL cookie);
 
 /**
- * Takes a snapshot of a downloader's cookies.
+ * Takes a snapshot of a downloader's cookies. A byte of a cookie that is not UTF-8 is one of the
+ * characters U+10FF80 to U+10FFFF, which sdd_downloader_set_cookie() makes that byte again.
  *
  * @param out Receives the cookies, owned by the caller: release with sdd_cookies_release(). NULL on
  *     an error.

@@ -249,7 +249,7 @@ typedef struct sdd_transfer_options {
     /* Time limits in milliseconds, see sdd_limits. 0: as the config says; SDD_NO_LIMIT: none. */
 
     int64_t queue_timeout_ms;
-    int64_t connect_timeout_ms;
+    int64_t connect_timeout_ms; /* 0: also download_timeout_ms, if sdd_limits has none either */
     int64_t first_byte_timeout_ms;
     int64_t download_timeout_ms;
     /* All stages together, from submitting to the end; of a load with its caches, attempts and
@@ -311,8 +311,8 @@ typedef struct sdd_download_request {
     const void *SDD_NULLABLE body;   /* body to send, body_size bytes; not with GET or HEAD */
     size_t body_size;
     /* Bytes wanted: "0-1023", "1024-" or "-512" (RFC 9110 section 14.1.2). A partial response has
-       status 206, and is an error if no range was asked for. With the HTTP cache it may come from
-       there. */
+       status 206, and is an error unless it is of the range that was asked for. With the HTTP cache
+       it may come from there. */
     const char *SDD_NULLABLE range;
     /* "sha256-" and the SHA-256 that the body must have, in base64 (W3C Subresource Integrity) or
        64 hexadecimal digits: of the body after unpacking and before a body transform. If it

@@ -8,11 +8,7 @@ public func sdd_downloader_set_cookie(_ downloader: OpaquePointer?, _ given: Uns
     status { () throws(Refusal) in
         let copy = try read(given, "cookie")
         let cookie = try cookie(copy)
-        guard try jar(of: downloader).set(cookie) else {
-            throw Refusal(
-                SDD_ERROR_INVALID_ARGUMENT, "sdd_cookie.domain",
-                "\(shown(copy.domain)) is not the domain of one site, or the cookie is too long for libcurl")
-        }
+        guard try jar(of: downloader).set(cookie) else { throw refusal(of: cookie, domain: copy.domain) }
     }
 }
 
@@ -65,6 +61,25 @@ private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
 }
 
 // MARK: - One cookie
+
+/// Returns the refusal of a cookie that libcurl does not take: because of the prefix of its name (RFC 6265bis §4.1.3), or
+/// else of its domain.
+private func refusal(of cookie: Cookie, domain: UnsafePointer<CChar>?) -> Refusal {
+    let name = cookie.name.lowercased()
+    let isOfHost = name.hasPrefix("__host-")
+    let (place, flaw): (Place, String)
+    if isOfHost || name.hasPrefix("__secure-"), !cookie.secure {
+        (place, flaw) = ("sdd_cookie.secure", "it must be 1 for a name with \"__Secure-\" or \"__Host-\"")
+    } else if isOfHost, cookie.path != "/" {
+        (place, flaw) = ("sdd_cookie.path", "it must be \"/\" for a name with \"__Host-\"")
+    } else if isOfHost, cookie.includeSubdomains {
+        (place, flaw) = ("sdd_cookie.include_subdomains", "it must be 0 for a name with \"__Host-\"")
+    } else {
+        place = "sdd_cookie.domain"
+        flaw = "\(shown(domain)) is not the domain of one site, or the cookie is too long for libcurl"
+    }
+    return Refusal(SDD_ERROR_INVALID_ARGUMENT, place, flaw)
+}
 
 /// The longest part of a cookie, in bytes: the minimum that RFC 6265 §6.1 requires is the maximum here.
 private let longestPart = 4096

@@ -26,6 +26,18 @@ package struct ContentRange: Equatable {
         }
     }
 
+    /// Reads the field of a response.
+    /// - Returns: `nil` if there is none, or several, which need not agree, and for a response with several ranges, whose
+    ///   fields are within its body (RFC 9110 §15.3.7.2).
+    package init?(of fields: ResponseFields) {
+        let texts = fields.values(of: "Content-Range")
+        guard texts.count == 1, fields.mimeType != "multipart/byteranges" else { return nil }
+        self.init(texts[0])
+    }
+
+    /// The positions; `nil` if their end is too large a number.
+    package var positions: Range<Int64>? { last < .max ? first..<(last + 1) : nil }
+
     /// Parses digits only; `Int64.init` would also accept a sign.
     private static func number(_ text: Substring) -> Int64? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }

@@ -3,8 +3,8 @@
 /// requests that have only the downloader's own headers costs nothing.
 package struct HTTPFields: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
-        package let name: String
-        package let value: String
+        @ExactText package private(set) var name: String
+        @ExactText package private(set) var value: String
     }
 
     package private(set) var fields: [Field] = []

@@ -10,35 +10,21 @@ extension CacheRules {
         responseTime: Int64
     ) -> StoredParts? {
         // §3.3: a 206 may be stored as if it were an incomplete 200.
-        guard let asked = request.range?.text, stores(request, status: 200, fields: fields, isComplete: true),
-            isCuttable(fields), fields.mimeType != "multipart/byteranges",
-            let range = contentRange(fields), let piece = piece(range, Int64(bodyCount), fields),
+        guard let wish = request.range, stores(request, status: 200, fields: fields, isComplete: true),
+            isCuttable(fields),
+            let range = ContentRange(of: fields), let piece = range.positions, piece.count == bodyCount,
+            wish.allows(piece, of: range.total),
             var response = makeStored(
                 request, status: 200, url: url, fields: fields, requestTime: requestTime, responseTime: responseTime,
                 family: 0),
             let ofWhole = withoutPart(response.fields)
         else { return nil }
         response.fields = ofWhole
-        return StoredParts(response: response, total: range.total, pieces: [piece], asked: asked, answer: piece)
+        return StoredParts(response: response, total: range.total, pieces: [piece], asked: wish.text, answer: piece)
     }
 
     /// Whether positions in the stored body are those that its server counts: not if it has been unpacked.
     package static func isCuttable(_ fields: ResponseFields) -> Bool { fields.value(of: "Content-Encoding") == nil }
-
-    /// Returns the Content-Range; nil if there is none, or several, which need not agree.
-    private static func contentRange(_ fields: ResponseFields) -> ContentRange? {
-        let texts = fields.values(of: "Content-Range")
-        return texts.count == 1 ? ContentRange(texts[0]) : nil
-    }
-
-    /// Returns the positions of the bytes that came; nil if they contradict the range.
-    private static func piece(_ range: ContentRange, _ count: Int64, _ fields: ResponseFields) -> Range<Int64>? {
-        guard count > 0, count - 1 <= range.last - range.first, range.last < .max else { return nil }
-        // Fewer bytes than announced are the first of the range, but a server that errs about that is not trusted with
-        // the place of a part among others: only a strong validator would let it be joined.
-        if count - 1 < range.last - range.first, EntityTag(of: fields).map({ !$0.isWeak }) ?? false { return nil }
-        return range.first..<(range.first + count)
-    }
 
     /// Joins stored parts with a newer one (§3.4), whose fields replace theirs.
     /// - Returns: nil unless both are certainly of the same body, which only an equal strong entity tag proves.

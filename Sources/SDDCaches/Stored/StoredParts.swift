@@ -1,4 +1,4 @@
-internal import SDDBase
+package import SDDBase
 
 /// What 206 responses have brought of one body (RFC 9111 §3.3), as the record of an entry whose body is these parts,
 /// one after the other. A value type.
@@ -26,7 +26,7 @@ package struct StoredParts: Sendable {
 
     /// Returns what to serve for a range; nil unless all of it is here (RFC 9111 §3.3).
     package func served(_ wish: RangeWish) -> ServedRange? {
-        let isRepeated = wish.text.utf8.elementsEqual(asked.utf8)
+        let isRepeated = wish.text.utf8.elementsEqual(asked.utf8) && wish.allows(answer, of: total)
         guard let range = isRepeated ? answer : wish.positions(in: total), place(of: range) != nil else { return nil }
         return ServedRange(bounds: range, total: total)
     }

@@ -92,7 +92,7 @@ package struct DiskQueue {
     private var isChanging = false
     private var timed: [Timed] = []
     /// The newest unfinished change of each key.
-    private var staged: [String: StagedChange] = [:]
+    private var staged: [ExactText<String>: StagedChange] = [:]
     /// Writes that may be dropped, oldest first. Some may have been finished or dropped already.
     private var droppable = WorkLine<StagedChange>()
     /// The bytes that staged writes hold.
@@ -152,14 +152,14 @@ extension DiskQueue {
     ) -> ReleasedChanges {
         lastChange += 1
         var released = ReleasedChanges()
-        let old = staged[key]
+        let old = staged[ExactText(key)]
         let change = StagedChange(
             value, for: key, number: lastChange, cost: Self.sum(cost, Self.overhead + key.utf8.count),
             isAwaited: isAwaited, older: older,
             isAfterRemoval: older == .outdated
                 || old.map { $0.isAfterRemoval || !$0.isWrite || !$0.isUnderWay } ?? false,
             then: then)
-        staged[key] = change
+        staged[ExactText(key)] = change
         if let old { give(up: old, &released) }
         if change.isUrgent {
             removals.append(Change(number: lastChange, kind: .key(change)))
@@ -250,7 +250,7 @@ extension DiskQueue {
         if change.isAfterRemoval {
             change.becomeRemoval()
         } else {
-            if staged[change.key] === change { staged[change.key] = nil }
+            if staged[ExactText(change.key)] === change { staged[ExactText(change.key)] = nil }
             emptyChanges += 1
         }
     }
@@ -312,7 +312,7 @@ extension DiskQueue {
     }
 
     func known(_ key: String) -> Known {
-        switch staged[key]?.value {
+        switch staged[ExactText(key)]?.value {
         case .entry(let metadata, let body)?: .staged(metadata, body)
         case .making?: .later
         case .removed?: .nothing
@@ -391,19 +391,19 @@ extension DiskQueue {
         if !change.isUrgent { done = max(done, change.number) }
         if case .removed? = change.value { return removed(change, failed: failed) }
         if change.isWrite { heldBytes -= change.cost }
-        if staged[change.key] === change { staged[change.key] = nil }
+        if staged[ExactText(change.key)] === change { staged[ExactText(change.key)] = nil }
         return change.takeValue()
     }
 
     /// Records a removal. If it failed, the entry on disk is still not found.
     private mutating func removed(_ change: StagedChange, failed: Bool) -> Staged? {
-        guard staged[change.key] === change else { return change.takeValue() }
+        guard staged[ExactText(change.key)] === change else { return change.takeValue() }
         if failed, failedRemovals < Self.mostFailedRemovals {
             change.hasFailed = true
             failedRemovals += 1
             return nil
         }
-        staged[change.key] = nil
+        staged[ExactText(change.key)] = nil
         return change.takeValue()
     }
 }

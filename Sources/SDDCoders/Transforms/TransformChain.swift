@@ -1,3 +1,5 @@
+import SDDBase
+
 /// Transforms that are applied in order. Chains with the same key are equal. Immutable, and stored as one reference in
 /// each form. Callable from any thread.
 package final class TransformChain: Hashable, Sendable {
@@ -22,7 +24,7 @@ package final class TransformChain: Hashable, Sendable {
             })
     }
 
-    package static func == (a: TransformChain, b: TransformChain) -> Bool { a === b || a.key == b.key }
+    package static func == (a: TransformChain, b: TransformChain) -> Bool { a === b || a.key.hasSameBytes(as: b.key) }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 

@@ -68,7 +68,7 @@ package final class HTTPCacheLookup: CacheLookup {
     /// Compares the lookups only; the requests as sent are compared elsewhere.
     package func isSame(as other: any CacheLookup) -> Bool {
         guard let other = other as? HTTPCacheLookup else { return false }
-        return cache === other.cache && wishes == other.wishes && key == other.key
+        return cache === other.cache && wishes == other.wishes && key.hasSameBytes(as: other.key)
     }
 
     package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
@@ -86,10 +86,11 @@ package final class HTTPCacheLookup: CacheLookup {
     package func raise(_ wish: DiskRead, to priority: Priority) { cache.disk?.raise(wish, to: priority) }
 
     /// Returns all keys a URL may be stored under for this caller: the caller's own and the shared one.
-    func keys(ofURL url: String) -> Set<String> {
+    func keys(ofURL url: String) -> Set<ExactText<String>> {
         let key = cache.key(ofURL: url)
         let own = key + mark
-        return [key, own, Self.partsKey(of: key), Self.partsKey(of: own)]
+        let keys = [key, own, Self.partsKey(of: key), Self.partsKey(of: own)]
+        return Set(keys.map { ExactText($0) })
     }
 
     /// A copy for a background revalidation, which has no caller and serves no stale response.

@@ -65,7 +65,8 @@ package final class ImageCacheLookup: CacheLookup {
 
     package func isSame(as other: any CacheLookup) -> Bool {
         guard let other = other as? ImageCacheLookup else { return false }
-        return cache === other.cache && original == other.original && wanted == other.wanted && levels == other.levels
+        return cache === other.cache && original.hasSameBytes(as: other.original)
+            && wanted.hasSameBytes(as: other.wanted) && levels == other.levels
             && originals.cache === other.originals.cache && originals.levels == other.originals.levels
             && wantsImage == other.wantsImage && wantsBytes == other.wantsBytes
             && keepsInMemory == other.keepsInMemory && form == other.form && headers == other.headers

@@ -23,12 +23,13 @@ package final class OriginalKeeper: Sendable {
     var ofAlternative: OriginalKeeper { OriginalKeeper(cache, key: key, levels: levels, isOfAlternative: true) }
 
     func isSame(as other: OriginalKeeper) -> Bool {
-        cache === other.cache && key == other.key && levels == other.levels && isOfAlternative == other.isOfAlternative
+        cache === other.cache && key.hasSameBytes(as: other.key) && levels == other.levels
+            && isOfAlternative == other.isOfAlternative
     }
 
     /// Whether this keeper puts the original on disk under the same cache and key as `other`.
     func isOnDiskLike(_ other: OriginalKeeper) -> Bool {
-        levels.contains(.disk) && cache === other.cache && key == other.key
+        levels.contains(.disk) && cache === other.cache && key.hasSameBytes(as: other.key)
     }
 
     /// A copy for the memory level only; `nil` if the keeper does not use memory.

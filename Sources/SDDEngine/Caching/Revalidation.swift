@@ -192,7 +192,7 @@ extension Revalidation {
         case .freshened(let response): freshen(response)
         case .invalidate(let others, let response, let body):
             for url in [lookup.request.url] + others {
-                for key in lookup.keys(ofURL: url) { disk.remove(key) }
+                for key in lookup.keys(ofURL: url) { disk.remove(key.wrappedValue) }
             }
             if let response, let body { write(entry(of: response, body), body, older: .perhaps) }
         case .withdrawn: if let stored { disk.remove(stored.key) }
@@ -226,7 +226,7 @@ extension Revalidation {
             key += "\n" + variant
             response.family = primary.family
         }
-        let user = stored?.key == key ? stored?.entry.metadata.user ?? [] : []
+        let user = stored?.key.hasSameBytes(as: key) == true ? stored?.entry.metadata.user ?? [] : []
         return EntryMetadata(
             key: key, http: response.encoded(), user: user, format: CacheItem.formatNumber(of: body))
     }

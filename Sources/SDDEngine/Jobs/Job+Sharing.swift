@@ -1,3 +1,4 @@
+import SDDBase
 import SDDTransport
 
 extension Job {
@@ -6,7 +7,8 @@ extension Job {
     func serves(_ other: DownloadRequest) -> Bool {
         original.url == other.transfer.url && original.method == other.transfer.method
             && original.headers == other.transfer.headers && original.options == other.transfer.options
-            && original.appTransport === other.transfer.appTransport && original.cookies == other.transfer.cookies
+            && original.appTransport === other.transfer.appTransport
+            && original.cookies.hasSameBytes(as: other.transfer.cookies)
             && bodyWork == other.bodyWork
             && asksTheSame(as: other)
     }

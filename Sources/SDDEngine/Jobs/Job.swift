@@ -430,7 +430,9 @@ extension Job {
 extension OriginalKeeper {
     /// Whether the HTTP cache has the original under the same key, or is about to.
     func isServed<Recipient: AnyObject>(by caching: Job<Recipient>.Caching?) -> Bool {
-        guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache, http.key == key else {
+        guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache,
+            http.key.hasSameBytes(as: key)
+        else {
             return false
         }
         return caching.origin != .network || caching.outcome?.isWritten == true

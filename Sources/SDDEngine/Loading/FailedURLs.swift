@@ -13,7 +13,7 @@ import SDDTransport
 /// accept the status, or requests with other decoding options or limits, where these were the cause.
 package struct FailedURLs {
     private struct Key: Hashable {
-        let url: String
+        @ExactText var url: String
         let caller: RequestIdentity
 
         var byteCount: Int { url.utf8.count + caller.text.utf8.count }
@@ -77,7 +77,7 @@ package struct FailedURLs {
     package let policy: FailurePolicy
     private var entries: [Key: Entry] = [:]
     /// The callers for whom each URL has failed.
-    private var callers: [String: Set<RequestIdentity>] = [:]
+    private var callers: [ExactText<String>: Set<RequestIdentity>] = [:]
     /// Keys in the order of their last failure.
     private var order = LinkedList<Key>()
     private var keyBytes = 0
@@ -95,8 +95,8 @@ package struct FailedURLs {
 
     /// Whether the URL is blocked for any caller.
     package func isBlocked(_ url: String, at now: Int64) -> Bool {
-        callers[url]?.contains { caller in entries[Key(url: url, caller: caller)].map { now < $0.end } ?? false }
-            ?? false
+        let callers = callers[ExactText(url)] ?? []
+        return callers.contains { entries[Key(url: url, caller: $0)].map { now < $0.end } ?? false }
     }
 
     /// Records a load's failure.
@@ -122,7 +122,7 @@ package struct FailedURLs {
             limits: error.code == .bodyTooLarge || error.code == .tooManyRedirects ? asker.limits : nil)
         remove(key)
         entries[key] = Entry(delay: delay, end: end, place: order.append(key), cause: cause, failed: now)
-        callers[url, default: []].insert(asker.caller)
+        callers[ExactText(url), default: []].insert(asker.caller)
         keyBytes += key.byteCount
         while entries.count > Self.maxCount || keyBytes > Self.maxKeyBytes, let oldest = order.first { remove(oldest) }
     }
@@ -136,7 +136,7 @@ package struct FailedURLs {
     /// - Returns: whether there were any.
     @discardableResult
     package mutating func remove(_ url: String) -> Bool {
-        guard let known = callers[url] else { return false }
+        guard let known = callers[ExactText(url)] else { return false }
         for caller in known { remove(Key(url: url, caller: caller)) }
         return true
     }
@@ -145,8 +145,9 @@ package struct FailedURLs {
         guard let entry = entries.removeValue(forKey: key) else { return }
         order.remove(entry.place)
         keyBytes -= key.byteCount
-        callers[key.url]?.remove(key.caller)
-        if callers[key.url]?.isEmpty == true { callers[key.url] = nil }
+        let url = ExactText(key.url)
+        callers[url]?.remove(key.caller)
+        if callers[url]?.isEmpty == true { callers[url] = nil }
     }
 
     package mutating func removeAll() { self = FailedURLs(policy: policy) }

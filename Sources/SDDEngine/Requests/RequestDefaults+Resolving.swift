@@ -69,7 +69,7 @@ extension RequestDefaults {
         if own == nil, spec.options.isDisjoint(with: .ofTransfer) { return options }
         var values = options.values
         values.apply(spec.options, cookies: self.cookies)
-        own?.apply(to: &values)
+        own?.apply(to: &values, connectFollowsStall: self.connectFollowsStall)
         return TransferOptions(values)
     }
 

@@ -67,13 +67,15 @@ package final class TransferSpec: Sendable {
         }
     }
 
-    func apply(to options: inout TransferOptions.Values) {
+    /// - Parameter connectFollowsStall: whether a limit on stalling is also that on connecting, if there is no other.
+    func apply(to options: inout TransferOptions.Values, connectFollowsStall: Bool) {
         if case .own(let credential) = values.credential { options.credential = credential }
         options.redirects = values.redirects
         options.maxRedirects = values.maxRedirects
         options.maxBodyBytes = values.maxBodyBytes
         if let file = values.caFile { options.caFile = file }
-        options.clocks.connect = values.connectLimit ?? options.clocks.connect
+        let connectLimit = values.connectLimit ?? (connectFollowsStall ? values.stallLimit : nil)
+        options.clocks.connect = connectLimit ?? options.clocks.connect
         options.clocks.firstByte = values.firstByteLimit ?? options.clocks.firstByte
         options.clocks.stall = values.stallLimit ?? options.clocks.stall
         options.clocks.slowness = values.slownessLimit ?? options.clocks.slowness

@@ -117,11 +117,12 @@ extension ImageCache {
     func storeOnce(_ item: CacheItem, isAwaited: Bool, done: @escaping @Sendable (DownloadError?) -> Void) {
         guard let image = item.image else { return done(nil) }
         let own = Storing(image)
+        let key = ExactText(item.key)
         let step = storing.withLock { storing in
-            if let other = storing[item.key], other.image === image { return other.joined(by: done) }
+            if let other = storing[key], other.image === image { return other.joined(by: done) }
             if storing.count >= Storing.mostRemembered { storing = storing.filter { !$0.value.isDone } }
             own.waiting = [done]
-            storing[item.key] = own
+            storing[key] = own
             return .first
         }
         switch step {

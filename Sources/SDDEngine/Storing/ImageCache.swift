@@ -29,7 +29,7 @@ package final class ImageCache: Sendable {
     /// The number of images stored in memory so far.
     private let stored = Atomic(0)
     /// Stores of loads that are under way or were done recently, by key.
-    let storing = Monitor<[String: Storing]>([:])
+    let storing = Monitor<[ExactText<String>: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
     private let users: CacheUsers
     /// Whether there was ever another user beside the first one.
@@ -287,7 +287,7 @@ final class MemoryPlace: MemoryWatching {
 
     func isSame(as other: any MemoryWatching) -> Bool {
         guard let other = other as? MemoryPlace else { return false }
-        return other.memory === memory && other.key == key
+        return other.memory === memory && other.key.hasSameBytes(as: key)
     }
 }
 

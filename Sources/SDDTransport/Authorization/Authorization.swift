@@ -12,7 +12,7 @@ package struct Authorization: Sendable, Equatable {
         case answer
     }
 
-    let field: String
+    @ExactText var field: String
     let proof: Proof
 
     /// The consequence of a response with status 401 to a request with such a field.

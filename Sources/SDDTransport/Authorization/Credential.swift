@@ -1,3 +1,5 @@
+package import SDDBase
+
 /// The caller's credential, only for the host, port and scheme of the request's URL.
 package struct Credential: Hashable, Sendable {
     package struct Schemes: OptionSet, Hashable, Sendable {
@@ -12,15 +14,15 @@ package struct Credential: Hashable, Sendable {
 
     /// The user name and password are sent only when the server has asked for them, once, and at once where it has
     /// accepted them before; see `ProtectionSpaces`.
-    package var username: String?
-    package var password: String?
+    @ExactText package var username: String?
+    @ExactText package var password: String?
     package var schemes = Schemes.all
     /// The token is sent at once.
-    package var bearerToken: String?
+    @ExactText package var bearerToken: String?
     /// Paths of PEM files with the client's certificate and its key.
-    package var clientCertificate: String?
-    package var clientKey: String?
-    package var clientKeyPassword: String?
+    @ExactText package var clientCertificate: String?
+    @ExactText package var clientKey: String?
+    @ExactText package var clientKeyPassword: String?
 
     package init() {}
 }

@@ -43,9 +43,9 @@ struct DigestChallenge: Equatable {
         paths = values["domain"].flatMap(Self.paths)
     }
 
-    /// Whether the text needs no escapes in a quoted string.
+    /// Whether the text needs no escapes in a quoted string, and has no character in place of bytes that are not UTF-8.
     static func isPlain(_ text: String) -> Bool {
-        text.utf8.count <= longestValue
+        text.utf8.count <= longestValue && !text.unicodeScalars.contains("\u{fffd}")
             && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 

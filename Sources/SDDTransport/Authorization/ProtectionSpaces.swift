@@ -7,8 +7,8 @@ struct ProtectionSpaces {
     /// The caller and the origin that a password was accepted from.
     struct Key: Equatable {
         let origin: URLParts.Origin
-        let username: String
-        let password: String
+        @ExactText var username: String
+        @ExactText var password: String
         let schemes: Credential.Schemes
     }
 

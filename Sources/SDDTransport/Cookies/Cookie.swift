@@ -1,7 +1,9 @@
 internal import Glibc
+internal import SDDBase
 
 /// A cookie (RFC 6265), and its line in the Netscape format, in which libcurl takes and lists cookies.
 package struct Cookie: Sendable, Equatable {
+    // Bytes that are not UTF-8 are the characters that `LosslessText` has for them.
     package var name: String
     package var value: String
     /// The domain, without a leading dot.
@@ -28,7 +30,8 @@ package struct Cookie: Sendable, Equatable {
         return parts.allSatisfy { $0.utf8.allSatisfy(Self.isAllowed) }
             && !name.isEmpty && !name.utf8.contains(UInt8(ascii: "="))
             && isDomainWellFormed && path.hasPrefix("/") && expires >= 0
-            && name.utf8.count + value.utf8.count <= Self.maxBytes && path.utf8.count <= Self.maxBytes
+            && LosslessText.bytes(of: name + value).count <= Self.maxBytes
+            && LosslessText.bytes(of: path).count <= Self.maxBytes
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -51,22 +54,27 @@ package struct Cookie: Sendable, Equatable {
 
     /// The position of a cookie in a jar: a cookie replaces the one with the same place.
     struct Place: Hashable {
-        let name: String
+        /// In lower case, as far as ASCII has one.
+        let name: [UInt8]
         let domain: String
-        let path: Substring
+        let path: [UInt8]
         let includeSubdomains: Bool
     }
 
     var place: Place {
         Place(
-            name: name.lowercased(), domain: domain.lowercased(), path: Self.withoutLastSlash(path),
+            name: name.utf8.map(Self.lowered), domain: domain.lowercased(), path: Self.withoutLastSlash(path.utf8),
             includeSubdomains: includeSubdomains)
     }
 
     func hasSamePlace(as other: Cookie) -> Bool { place == other.place }
 
-    private static func withoutLastSlash(_ path: String) -> Substring {
-        path.utf8.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
+    private static func withoutLastSlash(_ path: String.UTF8View) -> [UInt8] {
+        Array(path.count > 1 && path.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
+    }
+
+    static func lowered(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// Whether the cookie's domain is `parent` or a subdomain of it.
@@ -97,6 +105,11 @@ extension Cookie {
         ]
         return fields.joined(separator: "\t")
     }
+
+    /// The line as libcurl and a file have it.
+    var bytes: [UInt8] { LosslessText.bytes(of: line) }
+
+    init?(bytes: [UInt8]) { self.init(line: LosslessText.decoded(bytes)) }
 
     /// Parses a line as leniently as libcurl. Check `isWellFormed` if the line does not come from libcurl.
     /// - Returns: `nil` for a comment, and for a line that is not a cookie.

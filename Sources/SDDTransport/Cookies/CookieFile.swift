@@ -24,7 +24,7 @@ struct CookieFile {
         let kind = status.st_mode & S_IFMT
         guard kind == S_IFREG else { throw unreadable(kind == S_IFDIR ? EISDIR : 0) }
         guard status.st_size <= Self.maxBytes else { throw unreadable(EFBIG) }
-        let text = String(decoding: try content(of: descriptor, count: Int(status.st_size)), as: UTF8.self)
+        let text = LosslessText.decoded(try content(of: descriptor, count: Int(status.st_size)))
         let lines = text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" })
         let cookies = lines.compactMap { Cookie(line: $0) }
         guard !cookies.isEmpty || lines.allSatisfy({ $0.hasPrefix("#") }) else {
@@ -61,7 +61,7 @@ struct CookieFile {
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unwritable(errno) }
         do throws(TransportError) {
-            try write(Array((Self.header + lines.joined()).utf8), to: descriptor)
+            try write(LosslessText.bytes(of: Self.header + lines.joined()), to: descriptor)
             guard rename(temporary, path) == 0 else { throw unwritable(errno) }
         } catch {
             unlink(temporary)

@@ -28,18 +28,18 @@ package final class CookieJar: Sendable {
         var known = 0
         var uncounted = 0
 
-        func add(_ cookie: Cookie) -> Bool { (try? easy.set(CURLOPT_COOKIELIST, cookie.line)) != nil }
+        func add(_ cookie: Cookie) -> Bool { (try? easy.set(CURLOPT_COOKIELIST, bytes: cookie.bytes)) != nil }
         func clear() { try? easy.set(CURLOPT_COOKIELIST, "ALL") }
         /// The cookies that have not expired. libcurl's list may include expired ones.
         var cookies: [Cookie] {
-            easy.texts(CURLINFO_COOKIELIST).compactMap { Cookie(line: $0) }.filter { !CookieJar.isOver($0) }
+            easy.texts(CURLINFO_COOKIELIST).compactMap { Cookie(bytes: $0) }.filter { !CookieJar.isOver($0) }
         }
 
         /// Whether libcurl accepts the cookie, which its functions do not report.
         func takes(_ cookie: Cookie) -> Bool {
             defer { try? trial.set(CURLOPT_COOKIELIST, "ALL") }
-            guard (try? trial.set(CURLOPT_COOKIELIST, cookie.line)) != nil else { return false }
-            let taken = trial.texts(CURLINFO_COOKIELIST).compactMap { Cookie(line: $0) }
+            guard (try? trial.set(CURLOPT_COOKIELIST, bytes: cookie.bytes)) != nil else { return false }
+            let taken = trial.texts(CURLINFO_COOKIELIST).compactMap { Cookie(bytes: $0) }
             return taken.contains { $0.hasSamePlace(as: cookie) && $0.value == cookie.value }
         }
 
@@ -133,7 +133,7 @@ package final class CookieJar: Sendable {
             let parent = String(domain.drop { $0 == "." }).lowercased()
             // Lines of other domains are skipped without parsing them, because there are many more of those.
             let lines = handle.easy.texts(CURLINFO_COOKIELIST).filter { Self.isBelow(parent, line: $0) }
-            for cookie in lines.compactMap({ Cookie(line: $0) })
+            for cookie in lines.compactMap({ Cookie(bytes: $0) })
             where !Self.isOver(cookie) && cookie.belongs(to: parent) {
                 _ = handle.add(cookie.deletion)
             }
@@ -157,16 +157,17 @@ extension CookieJar {
     package func cookies(for url: ImageURL) -> [String] {
         guard let host = URLParts(url.text).map(Self.host(of:)) else { return [] }
         let lines = handle.withLock { $0.easy.texts(CURLINFO_COOKIELIST) }
-        return lines.filter { Self.isFor(host, line: $0) }.compactMap { Cookie(line: $0) }
+        return lines.filter { Self.isFor(host, line: $0) }.compactMap { Cookie(bytes: $0) }
             .map { $0.name + "=" + $0.value }.sorted()
     }
 
     /// Whether a line of libcurl's list may be for a host. Only the domain is parsed, because most lines are for other
     /// hosts.
-    private static func isFor(_ host: String, line: String) -> Bool {
+    private static func isFor(_ host: String, line: [UInt8]) -> Bool {
         let domain = domain(ofLine: line)
         let end = host.utf8.suffix(domain.count)
-        guard !domain.isEmpty, end.count == domain.count, zip(end, domain).allSatisfy({ $0 == lowered($1) }) else {
+        guard !domain.isEmpty, end.count == domain.count, zip(end, domain).allSatisfy({ $0 == Cookie.lowered($1) })
+        else {
             return false
         }
         return end.startIndex == host.startIndex
@@ -174,23 +175,19 @@ extension CookieJar {
     }
 
     /// Whether a line of libcurl's list may be for the domain `parent`, given in lower case, or a subdomain of it.
-    private static func isBelow(_ parent: String, line: String) -> Bool {
+    private static func isBelow(_ parent: String, line: [UInt8]) -> Bool {
         let domain = domain(ofLine: line)
         let end = domain.suffix(parent.utf8.count)
-        guard end.count == parent.utf8.count, zip(parent.utf8, end).allSatisfy({ $0 == lowered($1) }) else {
+        guard end.count == parent.utf8.count, zip(parent.utf8, end).allSatisfy({ $0 == Cookie.lowered($1) }) else {
             return false
         }
         return end.startIndex == domain.startIndex || domain[domain.index(before: end.startIndex)] == UInt8(ascii: ".")
     }
 
-    private static func domain(ofLine line: String) -> Substring.UTF8View {
-        var domain = line.utf8.prefix { $0 != UInt8(ascii: "\t") }
+    private static func domain(ofLine line: [UInt8]) -> ArraySlice<UInt8> {
+        var domain = line.prefix { $0 != UInt8(ascii: "\t") }
         if domain.starts(with: Cookie.httpOnlyMark.utf8) { domain = domain.dropFirst(Cookie.httpOnlyMark.utf8.count) }
         return domain.drop { $0 == UInt8(ascii: ".") }
-    }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// Makes the cookie of a Set-Cookie line what libcurl has not made it, before any request can send it. Like libcurl, it

@@ -5,7 +5,7 @@ internal import SDDBase
 /// thread: sdd-net
 struct SentCookies {
     /// The cookies that identify the caller, as "name=value".
-    private let known: Set<String>
+    private let known: Set<[UInt8]>
     /// The received bytes of a request head that is not complete.
     private var pending: [UInt8] = []
     private var hasSeenHead = false
@@ -19,7 +19,7 @@ struct SentCookies {
         guard request.options.values.usesCookies, let cookies = request.cookies else { return nil }
         let fields = request.headers.fields.filter { HTTPFields.isSameName($0.name, "Cookie") }
         let own = fields.flatMap { Self.pieces(of: Array($0.value.utf8)[...]) }
-        known = Set(cookies.map { Self.trimmed(Array($0.utf8)[...]) } + own)
+        known = Set(cookies.map { Self.trimmed(LosslessText.bytes(of: $0)[...]) } + own)
     }
 
     /// True if all cookies that were sent are known. False if libcurl has not reported what was sent.
@@ -46,13 +46,13 @@ struct SentCookies {
         if !Self.pieces(of: line.dropFirst(name.count)).allSatisfy(known.contains) { hasUnknown = true }
     }
 
-    private static func pieces(of value: ArraySlice<UInt8>) -> [String] {
+    private static func pieces(of value: ArraySlice<UInt8>) -> [[UInt8]] {
         value.split(separator: UInt8(ascii: ";")).map(trimmed).filter { !$0.isEmpty }
     }
 
-    private static func trimmed(_ text: ArraySlice<UInt8>) -> String {
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == 0x0D }
         let start = text.drop(while: isSpace)
-        return String(decoding: start.reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+        return start.reversed().drop(while: isSpace).reversed()
     }
 }

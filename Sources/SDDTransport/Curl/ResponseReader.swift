@@ -38,6 +38,8 @@ final class ResponseReader {
         /// True if the body is wanted as it is sent, without decompression.
         var staysPacked: Bool { request.options.values.staysPacked }
         var asksForPart: Bool { request.resume != nil || request.headers["Range"] != nil }
+        /// The range that the application asks for, if it is a single one.
+        var range: RangeWish? { request.method == "GET" ? RangeWish(request.headers) : nil }
     }
 
     private let easy: EasyHandle
@@ -79,8 +81,9 @@ final class ResponseReader {
     private(set) var challenges: [AuthChallenge] = []
     /// The consequence of a 401 to a request with an authorization, unless the 401 is the result.
     private(set) var authorizationRefusal: Authorization.Refusal?
-    /// The size of the whole body, after its part has been joined with the rest.
-    private var joinedTotal: Int64?
+    /// The size of the body as a Content-Range tells it: of the asked part, or of the whole after its part has been joined
+    /// with the rest.
+    private var toldCount: Int64?
     /// The reason why the rest of the response is refused.
     private(set) var refusal: TransportError?
     /// Responses with status 401 that libcurl has answered, or is about to answer.
@@ -111,7 +114,7 @@ final class ResponseReader {
     var isPassedOver: Bool { location != nil || startsOver || authorizationRefusal != nil }
 
     /// Bytes of the body that were not transferred, because they were already there.
-    var resumedBytes: Int64 { joinedTotal == nil ? 0 : terms.resume?.count ?? 0 }
+    var resumedBytes: Int64 { head?.resumedBytes ?? 0 }
 
     /// True if the server asks for the password again and again: its last response is the result, without its body.
     var hasBeenAskedEnough: Bool { challengeCount > Self.mostChallenges }
@@ -131,7 +134,7 @@ final class ResponseReader {
         // libcurl treats a connection that ends within the header as the end of an empty body.
         guard head != nil, header.stage == .complete else { return .cutHeader(host: host()) }
         if let packedEnd, !packedEnd.isEnd(ofUnpacked: count) { return .cutPacking(host: host()) }
-        if let joinedTotal, Int64(count) < joinedTotal { return .cutRest(host: host()) }
+        if let toldCount, Int64(count) < toldCount { return .cutPart(host: host()) }
         return nil
     }
 
@@ -139,7 +142,7 @@ final class ResponseReader {
     /// `flaw`. There is no proof for a body that ends with its connection (RFC 9112 §8), nor for one over HTTP/2: no
     /// libcurl distinguishes a stream that ended from one that was reset with NO_ERROR.
     var isEndProven: Bool {
-        guard let head, !terms.isFile, !terms.isHEAD, joinedTotal == nil else { return true }
+        guard let head, !terms.isFile, !terms.isHEAD, toldCount == nil else { return true }
         if [204, 304].contains(head.response.status) || header.length != nil || header.isChunked { return true }
         return packedEnd != nil
     }
@@ -204,6 +207,7 @@ extension ResponseReader {
         }
         if header.isPacked { readPacking(fields) }
         head = newHead(response, expectedBytes: hasBody ? expectedBytes : 0)
+        guard takesPart(response) else { return refused(.otherPart(host: host)) }
         if Redirects.isRedirect(status), terms.redirects != .handOut {
             do throws(HeaderRules.Violation) { location = try HeaderRules.location(fields) } catch {
                 return refused(.badHeader(error.fault, host: host, isRedirect: true))
@@ -301,7 +305,7 @@ extension ResponseReader {
     }
 }
 
-// MARK: - Resuming
+// MARK: - Parts of bodies
 
 extension ResponseReader {
     private func judge(_ response: Response) -> RangeJoin.Verdict {
@@ -313,12 +317,23 @@ extension ResponseReader {
         return RangeJoin(resume).judge(status: response.status, response.fields, length: length)
     }
 
+    /// Whether a 206 is of the range that was asked for (RFC 9110 §15.3.7). Its size tells where the body ends.
+    private func takesPart(_ response: Response) -> Bool {
+        guard response.status == 206, let wish = terms.range else { return true }
+        guard let range = ContentRange(of: response.fields), let positions = range.positions,
+            wish.allows(positions, of: range.total)
+        else { return false }
+        // The positions are those of the packed body.
+        if response.fields["Content-Encoding"] == nil { toldCount = Int64(positions.count) }
+        return true
+    }
+
     /// Continues as if the whole body were coming and its first part had just arrived.
     private func join(_ response: Response, total: Int64) -> Bool {
         guard let resume = terms.resume, let whole = RangeJoin(resume).joined(response, total: total) else {
             return refused(.noMemoryForHeader)
         }
-        joinedTotal = total
+        toldCount = total
         head = newHead(whole, expectedBytes: total, resumedBytes: resume.count)
         guard let part = resume.bytes.pointer.baseAddress else { return true }
         return received(part, count: resume.bytes.count)
@@ -353,7 +368,7 @@ extension ResponseReader {
         // The limit is checked here, after decompression, because libcurl's own limit applies only to the announced
         // length.
         guard !overflow, Int64(total) <= limit else { return refused(.bodyTooLarge(limit: limit)) }
-        if let joinedTotal, Int64(total) > joinedTotal { return refused(.tooLongRest(of: joinedTotal)) }
+        if let toldCount, Int64(total) > toldCount { return refused(.tooLongPart(host: host)) }
         if let sink = terms.sink { return write(bytes, count: count, to: sink) }
         return body.append(bytes, count: count) || refused(.noMemoryForBody)
     }

@@ -47,7 +47,7 @@ struct SetCookieLine {
 
     private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> String {
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        return String(decoding: text.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+        return LosslessText.decoded(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
     }
 
     /// Whether a date has the year "70": its second number, after the day (RFC 6265 §5.1.1).

@@ -29,21 +29,12 @@ struct RangeJoin {
     /// Returns the size of the whole body; `nil` if the response does not carry the rest from the end of the part to
     /// the end.
     private func total(_ fields: ResponseFields, length: Int64?) -> Int64? {
-        // §15.3.7.2: a response with several ranges has their Content-Range fields within its body.
-        guard fields.mimeType != "multipart/byteranges", fields["Content-Encoding"] == nil,
-            let range = Self.range(fields)
-        else { return nil }
+        guard fields["Content-Encoding"] == nil, let range = ContentRange(of: fields) else { return nil }
         guard range.first == point.count, let total = range.total ?? point.total, total == point.total ?? total,
             range.last == total - 1
         else { return nil }
         guard length ?? (total - range.first) == total - range.first else { return nil }
         return point.validator.agrees(with: fields) ? total : nil
-    }
-
-    /// Returns the Content-Range; `nil` if there is none, or several, which need not agree.
-    private static func range(_ fields: ResponseFields) -> ContentRange? {
-        let texts = fields.values(of: "Content-Range")
-        return texts.count == 1 ? ContentRange(texts[0]) : nil
     }
 
     /// Returns the 200 response that would have carried the whole body.

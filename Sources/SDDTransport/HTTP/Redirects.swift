@@ -22,12 +22,11 @@ struct Redirects {
         }
     }
 
-    /// Returns the target of a redirect for a message, without user and password.
+    /// Returns the target of a redirect for a message, without user, password, query and fragment.
     /// - Parameter url: The URL of the hop.
     static func shown(_ location: String, from url: String) -> String {
         guard let to = URLParts(url), to.follow(location) else { return "a URL that is malformed" }
-        to[CURLUPART_USER] = nil
-        to[CURLUPART_PASSWORD] = nil
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT] { to[part] = nil }
         guard let text = to.url else { return "a URL that is malformed" }
         if text.utf8.count <= longestShown { return text }
         return String(decoding: text.utf8.prefix(longestShown), as: UTF8.self) + "..."

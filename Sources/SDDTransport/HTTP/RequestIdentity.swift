@@ -1,4 +1,4 @@
-internal import SDDBase
+package import SDDBase
 
 /// The identity that a request presents: a stored response to one caller must not be used for another. Two callers are
 /// equal if all of these are equal: the header fields that identify the caller, a Host field of its own, the credential,
@@ -6,7 +6,7 @@ internal import SDDBase
 /// rules for trusting the server's certificate, and the accepted responses (redirects, compressed bodies).
 package struct RequestIdentity: Hashable, Sendable {
     /// All parts of the identity in one text, secrets included; empty for an anonymous request.
-    package let text: String
+    @ExactText package private(set) var text: String
 
     package static let nobody = RequestIdentity(text: "")
 

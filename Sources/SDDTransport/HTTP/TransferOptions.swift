@@ -1,3 +1,5 @@
+package import SDDBase
+
 /// Options that describe how to send a request. Most requests share one such object. Immutable.
 package final class TransferOptions: Hashable, Sendable {
     package struct Values: Hashable, Sendable {
@@ -9,7 +11,7 @@ package final class TransferOptions: Hashable, Sendable {
         package var cookieVersion: UInt64 = 0
         package var credential: Credential?
         /// The user and password of the downloader's configured proxy.
-        package var proxyUserinfo: String?
+        @ExactText package var proxyUserinfo: String?
         package var clocks = TransferClocks()
         package var redirects = RedirectRule.follow
         /// Limits on hops and on bytes of the body; 0 means the limit of the transport's configuration.
@@ -18,7 +20,7 @@ package final class TransferOptions: Hashable, Sendable {
         /// True to request the body without compression, and to deliver it as it arrives.
         package var staysPacked = false
         /// The CA file that replaces the configured file and path.
-        package var caFile: String?
+        @ExactText package var caFile: String?
 
         package init() {}
     }

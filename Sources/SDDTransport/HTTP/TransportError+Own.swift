@@ -44,12 +44,12 @@ extension TransportError {
             message: "\(host) refused to process the request, on each of \(times) connections.")
     }
 
-    static func cutRest(host: String) -> TransportError {
-        TransportError(.truncatedBody, message: "The rest of the body from \(host) ends before the announced end.")
+    static func cutPart(host: String) -> TransportError {
+        TransportError(.truncatedBody, message: "The part of the body from \(host) ends before the announced end.")
     }
 
-    static func tooLongRest(of total: Int64) -> TransportError {
-        TransportError(.notHTTP, message: "The rest of a body of \(total) bytes goes on behind its end.")
+    static func tooLongPart(host: String) -> TransportError {
+        TransportError(.notHTTP, message: "The part of the body from \(host) goes on behind the announced end.")
     }
 
     static func sinkNotWritable(systemError: Int32) -> TransportError {
@@ -87,6 +87,10 @@ extension TransportError {
 
     static func unaskedPart(host: String) -> TransportError {
         TransportError(.notHTTP, message: "\(host) sent a part of the body, and was asked for the whole.")
+    }
+
+    static func otherPart(host: String) -> TransportError {
+        TransportError(.notHTTP, message: "\(host) sent another part of the body than it was asked for.")
     }
 
     static func switchedProtocols(host: String) -> TransportError {

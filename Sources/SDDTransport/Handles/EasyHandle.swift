@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// A libcurl easy handle with typed versions of its variadic functions, freed with its last reference. Each option is
 /// explained where it is set.
@@ -56,6 +57,12 @@ final class EasyHandle {
         shape = nil
         let code = value.withCString { sddc_set_string(raw, option, $0) }
         guard code == CURLE_OK else { throw Refusal(code: code, option: option) }
+    }
+
+    /// Sets a text option to bytes that may be no UTF-8, and have no 0.
+    func set(_ option: CURLoption, bytes: [UInt8]) throws(Refusal) {
+        let text = (bytes + [0]).map { CChar(bitPattern: $0) }
+        try check(text.withUnsafeBufferPointer { sddc_set_string(raw, option, $0.baseAddress) })
     }
 
     func clear(_ option: CURLoption) throws(Refusal) {
@@ -146,15 +153,15 @@ extension EasyHandle {
         return value
     }
 
-    /// Returns the texts in the order of libcurl's list.
-    func texts(_ info: CURLINFO) -> [String] {
+    /// Returns the bytes of the texts in the order of libcurl's list.
+    func texts(_ info: CURLINFO) -> [[UInt8]] {
         var list: UnsafeMutablePointer<curl_slist>?
         _ = sddc_get_list(raw, info, &list)
         defer { curl_slist_free_all(list) }
-        var texts: [String] = []
+        var texts: [[UInt8]] = []
         var next = list
         while let entry = next?.pointee {
-            if let text = entry.data { texts.append(String(cString: text)) }
+            if let text = entry.data { texts.append(Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))) }
             next = entry.next
         }
         return texts

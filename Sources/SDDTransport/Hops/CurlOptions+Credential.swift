@@ -46,15 +46,15 @@ extension CurlOptions {
 /// it looks for a connection to reuse, so another key or password, even a wrong one, needs a new connection.
 /// thread: sdd-net
 final class ClientKeys: Sendable {
-    private let known = Monitor<[String: Key]>([:])
+    private let known = Monitor<[ExactText<String>: Key]>([:])
 
     private struct Key: Equatable {
-        let file: String?
-        let password: String?
+        @ExactText var file: String?
+        @ExactText var password: String?
     }
 
     func areUsual(_ credential: Credential) -> Bool {
-        guard let certificate = credential.clientCertificate else { return true }
+        guard let certificate = credential.clientCertificate.map({ ExactText($0) }) else { return true }
         let key = Key(file: credential.clientKey, password: credential.clientKeyPassword)
         return known.withLock { known in
             let usual = known[certificate] ?? key

@@ -36,7 +36,7 @@ final class HeaderList {
 
     /// Whether the list fits another request. Never true for a request that needs a list of its own. Costs one comparison of addresses if both requests share their storage.
     func serves(_ request: HTTPRequest) -> Bool {
-        !request.needsOwnHeaders && fields == request.headers && bearerToken == request.bearerToken
+        !request.needsOwnHeaders && fields == request.headers && bearerToken.hasSameBytes(as: request.bearerToken)
             && staysPacked == request.options.values.staysPacked && usesCookies == request.options.values.usesCookies
             && mayHaveBody == request.mayHaveBody
     }
@@ -100,7 +100,8 @@ extension HTTPRequest {
 
     /// Whether one list serves both requests, which must be two hops of one transfer.
     func sendsHeaders(alike other: HTTPRequest) -> Bool {
-        headers == other.headers && bearerToken == other.bearerToken && (resume == nil) == (other.resume == nil)
+        headers == other.headers && bearerToken.hasSameBytes(as: other.bearerToken)
+            && (resume == nil) == (other.resume == nil)
             && mayHaveBody == other.mayHaveBody && authorization == other.authorization
     }
 }

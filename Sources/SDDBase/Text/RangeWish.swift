@@ -1,5 +1,3 @@
-package import SDDBase
-
 /// The one range that a request asks for: its fields Range and If-Range (RFC 9110 §14.2, §13.1.5). A value type.
 package struct RangeWish: Equatable, Sendable {
     private enum Bounds: Equatable, Sendable {
@@ -26,7 +24,7 @@ package struct RangeWish: Equatable, Sendable {
 
     private static func bounds(_ text: String) -> Bounds? {
         let sides = text.utf8.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
-        guard sides.count == 2, FieldText.lowered(sides[0]) == "bytes" else { return nil }
+        guard sides.count == 2, HTTPFields.isSameName(String(Substring(sides[0])), "bytes") else { return nil }
         let ends = sides[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         let (first, last) = (number(ends[0]), number(ends[1]))
@@ -47,28 +45,22 @@ package struct RangeWish: Equatable, Sendable {
     package func positions(in total: Int64?) -> Range<Int64>? {
         switch bounds {
         case .from(let first, let last):
-            guard let end = total ?? last.map({ $0.addingSaturated(1) }), first < end else { return nil }
-            return first..<min(end, last?.addingSaturated(1) ?? end)
+            let wished = last.map { $0 == .max ? .max : $0 + 1 }
+            guard let end = total ?? wished, first < end else { return nil }
+            return first..<min(end, wished ?? end)
         case .last(let count):
             guard let total, total > 0, count > 0 else { return nil }
             return max(0, total - count)..<total
         }
     }
-}
 
-/// The part of a body that is served in a 206. A value type.
-package struct ServedRange: Equatable, Sendable {
-    package let bounds: Range<Int64>
-    /// The size of the whole body; nil if it is not known.
-    package let total: Int64?
-
-    package init(bounds: Range<Int64>, total: Int64?) {
-        self.bounds = bounds
-        self.total = total
-    }
-
-    /// The Content-Range field (RFC 9110 §14.4).
-    var contentRange: String {
-        "bytes \(bounds.lowerBound)-\(bounds.upperBound - 1)/" + (total.map(String.init) ?? "*")
+    /// Whether a 206 with these positions may answer the range. It may bring less than was asked for (§15.3.7), but
+    /// not from another place.
+    /// - Parameter total: the size of the whole body; nil if it is not known.
+    package func allows(_ positions: Range<Int64>, of total: Int64?) -> Bool {
+        switch bounds {
+        case .from(let first, let last): positions.lowerBound == first && positions.upperBound - 1 <= last ?? .max
+        case .last(let count): positions.upperBound == total ?? positions.upperBound && positions.count <= count
+        }
     }
 }
