@@ -113,6 +113,93 @@ static void destroyed_inside_a_callback(int delivery)
 static void destroy_inside_a_callback_of_its_thread(void) { destroyed_inside_a_callback(THREAD); }
 static void destroy_inside_a_callback_of_the_application(void) { destroyed_inside_a_callback(HOST); }
 
+/* ------------------------------------------------------------- on the downloader's other threads */
+
+enum place { IN_BODY_TRANSFORM, IN_START, IN_FREE, PLACES };
+
+static void destroy_here(void)
+{
+    CHECK_STATUS(sdd_downloader_destroy(inside.downloader), SDD_OK);
+    CHECK_STATUS(sdd_downloader_destroy(inside.downloader), SDD_ERROR_CLOSED);
+}
+
+/* A downloader of another is waited for. */
+static sdd_bytes *destroy_in_body_transform(sdd_bytes *body, sdd_response *response, void *user_data)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *other = downloader_of(THREAD);
+    (void)response, (void)user_data;
+    record_submit(other, &r, at("/hold/other"), SDD_OPTION_BYTES_ONLY);
+    destroy(other);
+    CHECK(r.completed_count == 1 && r.freed_count == 1);
+    record_clear(&r);
+    destroy_here();
+    return sdd_bytes_retain(body);
+}
+
+static void destroy_in_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
+{
+    (void)transfer, (void)request, (void)user_data;
+    destroy_here();
+}
+
+static void cancel_nothing(sdd_transfer transfer, void *user_data) { (void)transfer, (void)user_data; }
+
+static void destroy_in_free(void *user_data)
+{
+    (void)user_data;
+    destroy_here();
+}
+
+static sdd_bytes *keep_body(sdd_bytes *body, sdd_response *response, void *user_data)
+{
+    (void)response, (void)user_data;
+    return sdd_bytes_retain(body);
+}
+
+static void count_call(const sdd_result *result, void *user_data)
+{
+    (void)result, (void)user_data;
+    CHECK(inside.ended_count < 10);
+    atomic_fetch_add(&inside.calls, 1);
+}
+
+/* Nine requests are on the network when the last one gets so far that the downloader is destroyed. */
+static void destroyed_on_its_thread(int delivery, enum place place)
+{
+    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    sdd_transport transport = SDD_TRANSPORT_INIT;
+    transfer.modifiers = &modifiers;
+    modifiers.body_transform = place == IN_BODY_TRANSFORM ? destroy_in_body_transform : keep_body;
+    if (place == IN_FREE) modifiers.user_data_free = destroy_in_free;
+    transport.scheme = "archive", transport.start = destroy_in_start, transport.cancel = cancel_nothing;
+    inside.downloader = downloader_of(delivery);
+    inside.calls = inside.ended_count = 0;
+    sem_init(&inside.ended, 0, 0);
+    CHECK_STATUS(sdd_downloader_add_transport(inside.downloader, &transport), SDD_OK);
+    for (int i = 0; i < 10; i++) {
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.url = i < 9 ? atf("/hold/inside?%d", i) : place == IN_START ? "archive:x" : at("/ok?size=10");
+        request.options = SDD_OPTION_BYTES_ONLY;
+        if (i == 9 && place != IN_START) request.transfer = &transfer;
+        request.completed = count_call;
+        request.user_data_free = count_end;
+        submit(inside.downloader, &request);
+    }
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(inside.downloader, 20), SDD_OK);
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(inside.downloader, 20), SDD_OK);
+    while (sem_wait(&inside.ended) != 0) continue;
+    CHECK_EQUAL(inside.calls, 10);
+    CHECK_STATUS(sdd_downloader_destroy(inside.downloader), SDD_ERROR_CLOSED);
+    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
+}
+
+static void destroyed_on_its_other_threads(void)
+{
+    for (int i = 0; i < 2 * PLACES; i++) destroyed_on_its_thread(i % 2, (enum place)(i / 2));
+}
+
 /* Calls every function inside a callback. */
 static void call_everything(const sdd_result *result, void *user_data)
 {
@@ -335,6 +422,7 @@ int main(void)
     RUN_CLEAN(destroy_comes_at_any_moment);
     RUN_CLEAN(destroy_inside_a_callback_of_its_thread);
     RUN_CLEAN(destroy_inside_a_callback_of_the_application);
+    RUN_CLEAN(destroyed_on_its_other_threads);
     RUN_CLEAN(callbacks_may_call_every_function);
     RUN_CLEAN(no_progress_after_a_cancel);
     RUN_CLEAN(two_threads_destroy_one);

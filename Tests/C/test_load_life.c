@@ -388,6 +388,48 @@ CASE(the_loader_is_destroyed)
     close_cache(&h.l.cache);
 }
 
+static void process_held_up(sdd_load_request *request, void *user_data)
+{
+    (void)request, (void)user_data;
+    gate();
+}
+
+static int32_t never_asked(const char *url, void *user_data)
+{
+    (void)user_data;
+    FAIL("%s is asked for", url);
+}
+
+static record submitted;
+
+static void *submit_meanwhile(void *loader)
+{
+    sdd_load_request request = record_load(&submitted, at(PICTURE "?overlap"), 0);
+    CHECK(sdd_loader_submit(loader, &request) != 0);
+    return NULL;
+}
+
+/* A load that is being submitted is cancelled like the others. */
+CASE(the_loader_is_destroyed_during_a_submission)
+{
+    sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+    config.options_processor = process_held_up;
+    config.should_download = never_asked;
+    loader_in_folder l = open_loader_over(config, NULL);
+    pthread_t thread;
+    submitted = (record)RECORD_INIT;
+    CHECK_EQUAL(pthread_create(&thread, NULL, submit_meanwhile, l.loader), 0);
+    take(&entered);
+    CHECK_STATUS(sdd_loader_destroy(l.loader), SDD_OK);
+    let_through(1);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    record_wait(&submitted);
+    CHECK_ENDED(&submitted, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
+    record_clear(&submitted);
+    destroy(l.downloader);
+    close_cache(&l.cache);
+}
+
 /* When destroy() returns, everything has ended. */
 CASE(the_downloader_is_destroyed)
 {

@@ -86,6 +86,25 @@ import Testing
         #expect((1...3).contains(ends.withLock { $0 }))
     }
 
+    @Test("a thread of the pool may stop it; the last one that ends then joins the others")
+    func endsOnItsOwnThread() throws {
+        // given
+        let done = Expectation(count: 1)
+        let pool = try makePool(threads: 3)
+        // when
+        jobs.add {
+            #expect(pool.isOwnThread)
+            pool.stop {
+                pool.join()
+                done.fulfil()
+            }
+        }
+        pool.wake(for: 1)
+        // then
+        #expect(done.wait())
+        #expect(!pool.isOwnThread && pool.threadCount == 0)
+    }
+
     @Test func looksForWorkOnlyWhenWoken() throws {
         // given
         let asked = Recorder<Bool>()

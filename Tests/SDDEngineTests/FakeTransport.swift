@@ -26,6 +26,8 @@ final class FakeTransport: Transport {
     func wake(_ threads: NetworkThreads) { state.withLock { $0.wakes += 1 } }
     func stop() { state.withLock { $0.isStopped = true } }
 
+    var isOwnThread: Bool { false }
+
     func join(milliseconds: Int64) { join() }
 
     func join() {

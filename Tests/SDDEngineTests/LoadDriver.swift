@@ -50,6 +50,9 @@ final class LoadDriver {
         change { table, now, actions in table.submitted(load, step, at: now, &actions) }
     }
 
+    /// Returns the names of the loads that are to be cancelled.
+    func close() -> [String] { change { table, _, _ in table.closed() }.compactMap { names[$0] } }
+
     /// The content of a cache for an image.
     enum Content { case nothing, pixels, encoded }
 

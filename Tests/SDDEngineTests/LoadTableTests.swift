@@ -345,6 +345,14 @@ import Testing
         #expect(driver.table.failures.count == 0)
     }
 
+    @Test("a load that is submitted after the end of its loader is cancelled, without a lookup")
+    mutating func afterTheEndOfItsLoader() throws {
+        driver.submit("a", try .sample())
+        #expect(driver.close() == ["a"])
+        driver.submit("b", try .sample())
+        #expect(driver.take() == ["ask a", "finish b cancelled"])
+    }
+
     @Test("M16: while the cache is asked a cancelled load ends at once, and its answer is ignored")
     mutating func whileTheCacheIsAsked() throws {
         for content in [LoadDriver.Content.nothing, .pixels, .encoded] {

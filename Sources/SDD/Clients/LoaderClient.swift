@@ -35,7 +35,7 @@ final class LoaderClient: Sendable {
     /// destroyed.
     func close() {
         prefetcher.close()
-        loader.cancelAll()
+        loader.close()
     }
 
     /// Returns the key of a URL in the list of failed URLs; "" for an invalid URL.

@@ -9,6 +9,10 @@ package final class WorkerPool: Sendable {
         var stopped = false
         /// The living threads by number. One that ends for lack of work removes itself.
         var threads: [Int: NativeThread] = [:]
+        /// The number of threads that still work, or look for work.
+        var running = 0
+        /// What the last thread does before it ends.
+        var conclusion: (@Sendable () -> Void)?
     }
 
     private let state = Monitor(State())
@@ -51,9 +55,12 @@ package final class WorkerPool: Sendable {
         guard let number = (0..<most).first(where: { state.threads[$0] == nil }) else { return }
         let (shared, limit, makeWorker, atEnd) = (self.state, idleMilliseconds, makeWorker, atEnd)
         state.threads[number] = try NativeThread(name: "\(name)-\(number)") {
-            if Self.work(shared, number, limit, makeWorker()) { atEnd() }
+            guard Self.work(shared, number, limit, makeWorker()) else { return }
+            atEnd()
+            Self.conclude(shared)
         }
         state.idle += 1
+        state.running += 1
     }
 
     /// Announces `pieces` more pieces of work: up to that many threads look for work, at least one of them after this
@@ -74,18 +81,38 @@ package final class WorkerPool: Sendable {
     package var threadCount: Int { state.withLock { $0.threads.count } }
 
     /// Stops the threads once they finish their current pieces. Callable from any thread; never blocks.
-    package func stop() {
-        state.withLock { $0.stopped = true }
+    /// - Parameter conclusion: run by the last thread that ends. Only the first call may have one: after it perhaps no
+    ///   thread is left.
+    package func stop(conclusion: (@Sendable () -> Void)? = nil) {
+        state.withLock { state in
+            state.stopped = true
+            if let conclusion { state.conclusion = conclusion }
+        }
         state.broadcast()
     }
 
-    /// Waits for the threads to end. Call it once, after `stop`, and not on one of these threads.
+    /// Whether the calling thread is one of these threads.
+    package var isOwnThread: Bool { state.withLock { $0.threads.values.contains { $0.isCurrent } } }
+
+    /// Waits for the threads to end, but not for the calling one. Call it once, after `stop`; on one of these threads
+    /// only in the conclusion.
     package func join() {
         let threads = state.withLock { state in
             defer { state.threads = [:] }
             return state.threads
         }
-        for thread in threads.values { thread.join() }
+        for thread in threads.values {
+            if thread.isCurrent { thread.detach() } else { thread.join() }
+        }
+    }
+
+    /// Counts a thread that ends because the pool is stopped.
+    private static func conclude(_ state: Monitor<State>) {
+        let conclusion = state.withLock { state -> (@Sendable () -> Void)? in
+            state.running -= 1
+            return state.running == 0 ? state.conclusion.take() : nil
+        }
+        conclusion?()
     }
 
     /// The body of a thread.
@@ -112,6 +139,7 @@ package final class WorkerPool: Sendable {
                 if let outcome = state.next() { return outcome }
                 guard state.threads.count > 1 else { return nil }
                 state.idle -= 1
+                state.running -= 1
                 state.threads.removeValue(forKey: number)?.detach()
                 return .isSpare
             }

@@ -79,11 +79,14 @@ final class DecodePool: Sendable {
     }
 
     /// Stops each thread after its current piece of work, and the work that it was given. Never blocks.
-    func stop() {
+    /// - Parameter conclusion: as for `WorkerPool.stop`.
+    func stop(conclusion: (@Sendable () -> Void)? = nil) {
         desk.close()
-        workers.stop()
+        workers.stop(conclusion: conclusion)
         for account in accounts { account.close() }
     }
+
+    var isOwnThread: Bool { workers.isOwnThread }
 
     func join() { workers.join() }
 }

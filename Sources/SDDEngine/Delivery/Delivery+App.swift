@@ -142,6 +142,13 @@ extension Delivery {
         if thread.isCurrent { thread.detach() } else { thread.join() }
     }
 
+    /// Like `finish`, on a thread that the callback thread will wait for. Not for application-driven delivery.
+    func finishWithoutWaiting() {
+        state.withLock { $0.isFinishing = true }
+        state.broadcast()
+        thread.withLock { $0 }?.detach()
+    }
+
     /// Delivers everything outstanding on the calling thread. Application-driven delivery only.
     private func conclude(atEnd: () -> Void) {
         // Another thread may be inside a callback; wait until it returns.

@@ -8,10 +8,10 @@ package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
 
     private let table: Monitor<DownloadTable<Listener>>
-    private let transport: any Transport
+    let transport: any Transport
     let appTransfers: AppTransfers
     let delivery: Delivery
-    private let decoders: Monitor<DecodePool?>
+    let decoders: Monitor<DecodePool?>
     private let desk = DecodeDesk()
     /// The application's coders of this downloader, tried before those of the process.
     package let coders: AppCoderList
@@ -28,7 +28,7 @@ package final class Downloader: Sendable {
     let stores: StoreProgress
     private let inbox = SubmissionInbox()
     /// An object of the application, kept until all threads have ended.
-    private let kept = Monitor<AnyObject?>(nil)
+    let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
     package let seat = TokenSeat()
     package let configuration: DownloaderConfiguration
@@ -255,58 +255,6 @@ extension Downloader: TokenOwner {
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
         change { table, now in table.prioritySet(priority, of: token, at: now) }
-    }
-
-    /// Stops accepting requests. Existing requests are cancelled, or run to their normal end.
-    package func close(cancels: Bool) {
-        gate.close(cancels ? .cancelling : .draining)
-        change { table, now in table.closing(cancels: cancels, at: now) }
-        if cancels { loaders.cancelAll() }
-    }
-
-    /// Ends every request, delivers all outstanding events, and ends the threads. Waits until that is done, unless
-    /// called inside a callback; then it happens after that callback has returned. Must be called once.
-    package func destroy() {
-        gate.close(.closed)
-        change { table, now in table.closed(at: now) }
-        loaders.cancelAll()
-        transport.stop()
-        decoders.withLock { $0 }?.stop()
-        delivery.finish { joinThreads() }
-    }
-
-    /// Ends the network thread before the process exits: libcurl and OpenSSL must not be in use when their exit
-    /// handlers free the data that threads share. No callbacks are owed any more. Waits for a limited time.
-    package func endNetworkForExit(milliseconds: Int64) {
-        transport.stop()
-        transport.join(milliseconds: milliseconds)
-    }
-
-    /// Joins the downloader's threads. Called once, on a thread that is not one of them.
-    private func joinThreads() {
-        transport.join()
-        appTransfers.cancelAll()
-        endDecoders()
-        coders.removeAll()
-        let kept = kept.withLock { kept in
-            defer { kept = nil }
-            return kept
-        }
-        // Release the object without the lock, because this may be its last reference.
-        withExtendedLifetime(kept) {}
-    }
-
-    /// Keeps an object of the application until all threads have ended.
-    package func keepUntilTheEnd(_ object: AnyObject) { kept.withLock { $0 = object } }
-
-    private func endDecoders() {
-        let pool = decoders.withLock { pool in
-            defer { pool = nil }
-            return pool
-        }
-        pool?.stop()
-        pool?.join()
-        registry.closeHelpers()
     }
 }
 

@@ -39,6 +39,7 @@ struct LoadTable {
     }
 
     private(set) var loads = NumberMap<Load>()
+    private(set) var isClosed = false
     private(set) var failures: FailedURLs
     private(set) var lookups = LookupIndex()
     /// The time limits of loads that wait for the cache: the downloader enforces those of its requests.
@@ -78,6 +79,7 @@ extension LoadTable {
         if let error = isRefused ? .closed : load.plan.refusal {
             return finish(load, error: error, stage: .submit, at: now, &actions)
         }
+        if isClosed { return finish(load, error: .cancelledWaiting, stage: .submit, at: now, &actions) }
         guard let lookup = load.plan.lookup, let step else { return look(load, at: now, &actions) }
         if case .done(let hit) = step { return answered(load, hit, at: now, &actions) }
         limitLookup(of: load, at: now, &actions)
@@ -396,6 +398,13 @@ extension LoadTable {
         case .storing: finish(load, error: .cancelledDecoding, stage: .decode, at: now, &actions)
         }
         return true
+    }
+
+    /// Cancels all loads that are submitted from now on.
+    /// - Returns: the tokens of the loads to be cancelled.
+    mutating func closed() -> [UInt64] {
+        isClosed = true
+        return tokens
     }
 
     /// Ends loads that have waited for the cache for too long.

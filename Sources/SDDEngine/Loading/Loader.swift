@@ -59,6 +59,11 @@ extension Loader {
         for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
     }
 
+    /// Cancels all loads, also those that are being submitted.
+    package func close() {
+        for token in table.withLock({ $0.closed() }) { _ = cancel(token) }
+    }
+
     func makeToken() -> UInt64 { seat.makeToken() }
 
     package var runningCount: Int { table.withLock { $0.count } }

@@ -69,6 +69,8 @@ final class CurlThread: Sendable {
         watch.stop()
     }
 
+    var isCurrent: Bool { thread.withLock { $0?.isCurrent ?? false } }
+
     func join() {
         thread.withLock { $0.take() }?.join()
         watch.join()

@@ -49,6 +49,8 @@ package final class CurlTransport: Transport {
         for thread in threads { thread.stop() }
     }
 
+    package var isOwnThread: Bool { threads.contains { $0.isCurrent } }
+
     package func join() {
         for thread in threads { thread.join() }
     }

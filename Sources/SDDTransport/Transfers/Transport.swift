@@ -12,6 +12,9 @@ package protocol Transport: AnyObject, Sendable {
     /// Ends the loops. Running transfers are dropped without an event. Callable from any thread; never blocks.
     func stop()
 
+    /// Whether the calling thread is one of the network threads.
+    var isOwnThread: Bool { get }
+
     /// Waits until the threads have ended and everything they owned is freed. Called once, but not on `sdd-net`.
     func join()
 
