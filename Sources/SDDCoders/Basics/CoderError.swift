@@ -28,6 +28,9 @@ package struct CoderError: Error, Equatable {
         }
     }
 
+    /// True if the picture is larger than the limits allow, which in another form it may not be.
+    var isOfLimit: Bool { kind == .tooManyPixels || kind == .tooMuchMemory || kind == .tooMuchForBody }
+
     /// Message of the C library, or further details; may be empty.
     package let reason: String
 
