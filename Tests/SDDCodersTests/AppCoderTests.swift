@@ -276,6 +276,16 @@ import Testing
         #expect(outcome { $0.goodRows = -1 } == .failure(.coder))
     }
 
+    /// A coder that reduces keeps the aspect ratio, so a picture that is stretched along one side needs all of it.
+    @Test(arguments: [SizeRule(width: 1, fit: .stretch), SizeRule(height: 1, fit: .stretch)])
+    func stretchingOneSideNeedsAllOfTheOther(size: SizeRule) throws {
+        let coder = ToyCoder()
+        own.add(coder)
+        _ = try decode([7, 1], DecodeOptions(size: size))
+        _ = try decode([7, 1], DecodeOptions(size: SizeRule(width: 1, height: 2, fit: .stretch)))
+        #expect(coder.log.withLock { $0.filter { $0.hasPrefix("open") } } == ["open 0", "open 2"])
+    }
+
     // MARK: - Frames
 
     @Test func aStillPictureHasNoFrames() throws {
