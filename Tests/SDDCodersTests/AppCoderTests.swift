@@ -276,6 +276,18 @@ import Testing
         #expect(outcome { $0.goodRows = -1 } == .failure(.coder))
     }
 
+    /// A form that refuses damage gets the error that it would have got alone.
+    @Test func theReasonOfDamageIsKeptForWhoRefusesIt() throws {
+        // given: a coder that keeps the rest of a cut body where it may
+        own.add(ToyCoder(keepsCuts: true) { $0.goodRows = 1 })
+        let forms = [DecodeOptions(isLenient: true), DecodeOptions()]
+        // when
+        let pictures = try decoders.decode(bytes(of: [7, 0xff]), forms: forms, limits: DecodeLimits())
+        // then
+        #expect(try pictures[0].image.get().goodRows == 1)
+        #expect(throws: CoderError(.truncated, "coder toy")) { try pictures[1].image.get() }
+    }
+
     /// A coder that reduces keeps the aspect ratio, so a picture that is stretched along one side needs all of it.
     @Test(arguments: [SizeRule(width: 1, fit: .stretch), SizeRule(height: 1, fit: .stretch)])
     func stretchingOneSideNeedsAllOfTheOther(size: SizeRule) throws {

@@ -93,15 +93,19 @@ extension PictureStream {
             return step
         }
         step.isComplete = true
-        let made = try pictures(of: frame, picture, facts, held.forms, bytes)
+        var made = try pictures(of: frame, picture, facts, held.forms, bytes)
         // Others may have the room as soon as it is given back.
         picture.close()
+        if frame.goodRows != nil, held.forms.contains(where: { !$0.isLenient }) {
+            let refusal = Result<Image, CoderError>.failure(damage(of: bytes, by: coder, picture.task))
+            made = made.map { $0.form.isLenient ? $0 : ($0.form, refusal) }
+        }
         step.pictures = made + held.refused + ahead.refused
         step.reserved = roomOfMade(cost)
         return step
     }
 
-    /// Makes the pictures of a frame.
+    /// Makes the pictures of a frame, also for forms that refuse damage.
     private func pictures(
         of frame: CheckedFrame, _ picture: AppPicture, _ facts: ImageFacts, _ forms: [DecodeOptions], _ bytes: Bytes
     ) throws(CoderError) -> [FormedPicture] {
@@ -118,12 +122,23 @@ extension PictureStream {
         return forms.compactMap { form in
             guard let index = sources.firstIndex(where: { $0.serves(form, facts: facts) }) else { return nil }
             let image = Result { () throws(CoderError) in
-                if frame.goodRows != nil, !form.isLenient { throw CoderError(.corrupt, "coder \(picture.coder.name)") }
                 let made = try made[index].get()
                 return try formed(made.pixels, goodRows: made.goodRows, as: form, facts, frames, clock, bytes)
             }
             return (form, image)
         }
+    }
+
+    /// Returns the error of a damaged body for forms that refuse damage: that of a decode for them alone.
+    private func damage(of bytes: Bytes, by coder: any AppCoder, _ task: AppDecodeTask) -> CoderError {
+        var strict = task
+        strict.keepsRest = false
+        do throws(CoderError) {
+            if task.keepsRest, !coder.draws { _ = try AppPicture.open(bytes, with: coder, strict).next() }
+        } catch {
+            return error
+        }
+        return CoderError(.corrupt, "coder \(coder.name)")
     }
 
     /// Returns pixels of a frame for a source, and how many of their rows are good if that is not all of them.

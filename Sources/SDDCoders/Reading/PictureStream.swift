@@ -63,7 +63,14 @@ package final class PictureStream: @unchecked Sendable {
         package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
 
         /// True if at least one of the pictures is damaged or truncated.
-        var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
+        var isPartial: Bool {
+            (pictures ?? []).contains { picture in
+                switch picture.image {
+                case .success(let image): image.goodRows != nil
+                case .failure(let error): error.isDamage
+                }
+            }
+        }
     }
 
     /// - Parameters:
@@ -133,6 +140,7 @@ package final class PictureStream: @unchecked Sendable {
         try checkSize()
         let held = try held(forms, of: bytes, isLast: isLast)
         let isForAll = held.forms.count == forms.count
+        let keepsRest = forms.contains { $0.isLenient }
         let forms = held.forms
         try setParts(for: forms, of: bytes, isLast: isLast)
         if !hasRoom(isPlausible: held.isPlausible, isLast: isLast) {
@@ -141,13 +149,17 @@ package final class PictureStream: @unchecked Sendable {
             step.lacksRoom = cost?.total ?? 0
             return step
         }
-        for index in parts.indices where !parts[index].isOver { try parts[index].read(bytes, isLast: isLast) }
-        if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }), isForAll {
+        for index in parts.indices where !parts[index].isOver {
+            try parts[index].read(bytes, isLast: isLast, keepsRest: keepsRest)
+        }
+        if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }), isForAll,
+            facts == nil || !forms.contains(where: \.isLazy)
+        {
             throw failure
         }
         step.isComplete = (isLast || !parts.isEmpty) && parts.allSatisfy { $0.isOver }
         if step.isComplete {
-            if isLast { try readAgainWhatHasNoEnd(bytes) }
+            if isLast { try readAgainWhatHasNoEnd(bytes, keepsRest: keepsRest) }
             if isLast || endsEarly {
                 step.pictures = pictures(forms, of: isLast ? bytes : nil) + held.refused
                 if let cost { reserved?.decoded(keeping: cost.pixels) }
@@ -314,12 +326,12 @@ package final class PictureStream: @unchecked Sendable {
 
     /// Decodes a picture again from the whole body if it was complete before its last byte, but the body turns out to
     /// be truncated.
-    private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
+    private func readAgainWhatHasNoEnd(_ bytes: Bytes, keepsRest: Bool) throws(CoderError) {
         guard let coder else { return }
         for index in parts.indices where parts[index].pixels != nil && !parts[index].reader.isEnded(by: bytes) {
             parts[index].reader = try makeReader(parts[index].source, coder)
             parts[index].pixels = nil
-            try parts[index].read(bytes, isLast: true)
+            try parts[index].read(bytes, isLast: true, keepsRest: keepsRest)
         }
     }
 
