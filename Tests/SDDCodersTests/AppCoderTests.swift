@@ -104,6 +104,27 @@ import Testing
         #expect(hasEnded.withLock { $0 })
     }
 
+    /// Each form has a hint of its own; those that differ are decoded one after the other.
+    @Test func aHintIsForItsFormAlone() throws {
+        // given: coders that take nothing by its bytes
+        own.add(ToyCoder("red", format: 1001, first: 0))
+        own.add(ToyCoder("green", format: 1002, first: 0))
+        let red = ImageFormat(rawValue: 1001)
+        var forms = [
+            DecodeOptions(), DecodeOptions(formatHint: red), DecodeOptions(formatHint: ImageFormat(rawValue: 1002)),
+            DecodeOptions(format: .grey8, formatHint: red),
+        ]
+        // when
+        var formats: [[Int32?]] = []
+        for _ in 0..<3 {
+            let made = try decoders.decode(bytes(of: [1, 2]), forms: forms, limits: DecodeLimits())
+            formats.append(made.map { try? $0.image.get().format?.rawValue })
+            forms.removeAll { form in made.contains { $0.form == form } }
+        }
+        // then: only the form without a hint fails
+        #expect(formats == [[nil], [1001, 1001], [1002]])
+    }
+
     // MARK: - Frames of a coder
 
     @Test(

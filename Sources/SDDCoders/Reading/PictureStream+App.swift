@@ -12,7 +12,7 @@ extension PictureStream {
         guard isApps != false else { return nil }
         var step = Step()
         guard isApps == true else { return step }
-        if !mayWait, let coder = try registry.appCoder(for: bytes, hint: nil), coder.hasPreviews {
+        if !mayWait, let coder = try registry.appCoder(for: bytes), coder.hasPreviews {
             return try arrivingStep(bytes, forms, previewScans, coder)
         }
         step.wantsWhole = true
@@ -25,14 +25,23 @@ extension PictureStream {
         return registry.isUndecided(bytes) ? nil : registry.isForInstalled(bytes)
     }
 
-    /// Returns the step of the application's or installed coder that takes a whole body, or `nil` if there is none.
+    /// Returns the step of the application's or installed coder that takes a whole body, or `nil` if there is none. If
+    /// none takes it by its bytes, the step is only for the forms that have the same hint as the first one.
     func lastAppStep(_ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Step? {
         let begun = arriving
         arriving = nil
-        // All forms are of one picture, so the first hint counts.
-        let hint = forms.lazy.compactMap(\.formatHint).first
-        guard let coder = try registry.appCoder(for: bytes, hint: hint) else { return nil }
-        return try wholeStep(bytes, forms, coder, begun)
+        if let coder = try registry.appCoder(for: bytes) { return try wholeStep(bytes, forms, coder, begun) }
+        guard ImageFormat(sniffing: bytes) == nil, let hint = forms.first.map(\.formatHint) else { return nil }
+        let alike = forms.filter { $0.formatHint == hint }
+        let isForAll = alike.count == forms.count
+        do throws(CoderError) {
+            if let coder = hint.flatMap(registry.appCoder(of:)) { return try wholeStep(bytes, alike, coder, begun) }
+            if isForAll { return nil }
+            throw unknownFormat(of: bytes)
+        } catch {
+            if isForAll { throw error }
+            return Step(pictures: alike.map { ($0, .failure(error)) })
+        }
     }
 
     /// Returns the step of a coder. If that is over a limit for several forms together, the step is for the first one.

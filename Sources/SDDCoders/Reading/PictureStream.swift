@@ -186,18 +186,22 @@ package final class PictureStream: @unchecked Sendable {
             // The reader reports the error more precisely.
         }
         guard let format = ImageFormat(sniffing: bytes), let coder = registry.coder(for: format) else {
-            throw CoderError(.unknownFormat, Self.missingCoder(bytes))
+            throw unknownFormat(of: bytes)
         }
         self.format = format
         self.coder = coder
         return true
     }
 
-    /// Returns a hint for a body of a known format that nothing decodes.
-    private static func missingCoder(_ bytes: Bytes) -> String {
-        guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else { return "" }
-        guard let coder = format.coderPackage else { return "it is \(name), which no installed coder can decode" }
-        return "no decoder for \(name) is installed: \(coder) has one"
+    /// Returns the error for a body that nothing decodes; it tells what is missing if the format is known.
+    func unknownFormat(of bytes: Bytes) -> CoderError {
+        guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else {
+            return CoderError(.unknownFormat)
+        }
+        guard let coder = format.coderPackage else {
+            return CoderError(.unknownFormat, "it is \(name), which no installed coder can decode")
+        }
+        return CoderError(.unknownFormat, "no decoder for \(name) is installed: \(coder) has one")
     }
 
     /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.
