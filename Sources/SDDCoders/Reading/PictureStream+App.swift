@@ -290,6 +290,7 @@ extension PictureStream {
             let checked = try arriving.picture.checked(frame)
             guard let previewScans, let facts = facts(of: checked, coder, for: forms), !forms.isEmpty else { break }
             self.facts = facts
+            self.facts?.isProgressive = goodRows == nil
             let rows = goodRows.map { min($0, checked.height) }
             guard rows ?? 1 > 0, arriving.shows(rows: rows, of: bytes.count) || previewScans == 0 else { break }
             try show(checked, rows: rows ?? checked.height, of: bytes, forms, facts, in: &step)
