@@ -17,7 +17,11 @@ import Testing
             self.make = make
         }
 
-        func findFormats() -> [ImageFormat: String] { Dictionary(uniqueKeysWithValues: found.map { ($0, "here") }) }
+        func findCoders() -> FoundCoders {
+            FoundCoders(
+                places: Dictionary(uniqueKeysWithValues: found.map { ($0, "here") }),
+                refusals: [.gif: "gif.so is not used"])
+        }
         func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder {
             loads.withLock { $0.append(format.rawValue) }
             return try make(format).get()
@@ -64,6 +68,14 @@ import Testing
     @Test func namesTheFormatThatNoCoderDecodes() throws {
         let error = CoderError(.unknownFormat, "no decoder for WebP is installed: libsdd-coder-webp has one")
         #expect(throws: error) { try decode(webp, InstalledCoders()) }
+    }
+
+    @Test func saysWhyACoderThatIsThereIsNotUsed() throws {
+        let coders = installed(Source([.webp]) { _ in .failure(CoderError(.unknownFormat)) })
+        #expect(coders.formats == [.webp])
+        #expect(throws: CoderError(.unknownFormat, "no decoder for GIF is installed: gif.so is not used")) {
+            try decode(Array("GIF89a".utf8), coders)
+        }
     }
 
     @Test func aPictureOfTheLibrarysOwnFormatNeedsNone() throws {

@@ -7,7 +7,7 @@ package struct CoderRegistry: Sendable {
 
     private var coders: [any ImageCoding]
     private var appLists: [AppCoderList] = []
-    private var installed: InstalledCoders?
+    private(set) var installed: InstalledCoders?
     /// The processes that decode, if this process does not.
     private var helpers: HelperPool?
     private var programs = ProgramHelpers.here

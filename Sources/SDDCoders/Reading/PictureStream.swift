@@ -201,7 +201,8 @@ package final class PictureStream: @unchecked Sendable {
         guard let coder = format.coderPackage else {
             return CoderError(.unknownFormat, "it is \(name), which no installed coder can decode")
         }
-        return CoderError(.unknownFormat, "no decoder for \(name) is installed: \(coder) has one")
+        let reason = registry.installed?.refusal(of: format) ?? "\(coder) has one"
+        return CoderError(.unknownFormat, "no decoder for \(name) is installed: \(reason)")
     }
 
     /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.
