@@ -184,6 +184,9 @@ CASE(b18_a_body_that_comes_in_pieces)
     }
 }
 
+/* Makes the toy coder return a detail of its own. */
+#define OF_DETAIL(detail) { (enum fault)(FIRST_DETAIL + (detail) - SDD_DETAIL_IMAGE_EMPTY), detail }
+
 CASE(every_fault_is_an_error)
 {
     static const struct { enum fault fault; int32_t detail; } all[] = {
@@ -196,6 +199,8 @@ CASE(every_fault_is_an_error)
         { FEED_REFUSES, SDD_DETAIL_IMAGE_CORRUPT }, { NEEDS_MORE, SDD_DETAIL_IMAGE_TRUNCATED },
         { A_DETAIL, SDD_DETAIL_IMAGE_TOO_MANY_SCANS }, { NO_MEMORY, SDD_DETAIL_IMAGE_NO_MEMORY },
         { OVER_MAX_PIXELS, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS }, { BEYOND_MAX_PIXELS, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS },
+        OF_DETAIL(SDD_DETAIL_IMAGE_TOO_SLOW), OF_DETAIL(SDD_DETAIL_IMAGE_TOO_MANY_FRAMES),
+        OF_DETAIL(SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE), OF_DETAIL(SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY),
     };
     OWNED_RECORD r = RECORD_INIT;
     toy own = { 0 };

@@ -18,7 +18,9 @@ enum fault {
     NEGATIVE_COUNT, LARGER_THAN_PICTURE, FEED_REFUSES, NO_FRAME, NEEDS_MORE, OTHER_STATUS, A_DETAIL, NO_MEMORY,
     ENDLESS, OVER_MAX_PIXELS, NOTHING_AT_ALL, BEYOND_MAX_PIXELS,
     /* Faults of `open`, which has no bytes yet: set by the coder's `fault_of_open`. */
-    OPEN_REFUSES, NO_DECODER
+    OPEN_REFUSES, NO_DECODER,
+    /* This and further ones make `next` return SDD_DETAIL_IMAGE_EMPTY and the details that follow it. */
+    FIRST_DETAIL = 200
 };
 
 /* One coder; it is its own user data. */
@@ -112,6 +114,7 @@ static inline sdd_status toy_next(void *given, sdd_coder_frame *frame, void *use
     frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
     frame->frame_count = head[6];
     frame->duration_us = 40000;
+    if (head[7] >= FIRST_DETAIL) return end_use(decoder, SDD_DETAIL_IMAGE_EMPTY + head[7] - FIRST_DETAIL);
     switch ((enum fault)head[7]) {
     case NO_WIDTH: frame->width = 0; break;
     case NEGATIVE_HEIGHT: frame->height = INT32_MIN; break;

@@ -104,6 +104,27 @@ import Testing
         #expect(hasEnded.withLock { $0 })
     }
 
+    /// Each form has a hint of its own; those that differ are decoded one after the other.
+    @Test func aHintIsForItsFormAlone() throws {
+        // given: coders that take nothing by its bytes
+        own.add(ToyCoder("red", format: 1001, first: 0))
+        own.add(ToyCoder("green", format: 1002, first: 0))
+        let red = ImageFormat(rawValue: 1001)
+        var forms = [
+            DecodeOptions(), DecodeOptions(formatHint: red), DecodeOptions(formatHint: ImageFormat(rawValue: 1002)),
+            DecodeOptions(format: .grey8, formatHint: red),
+        ]
+        // when
+        var formats: [[Int32?]] = []
+        for _ in 0..<3 {
+            let made = try decoders.decode(bytes(of: [1, 2]), forms: forms, limits: DecodeLimits())
+            formats.append(made.map { try? $0.image.get().format?.rawValue })
+            forms.removeAll { form in made.contains { $0.form == form } }
+        }
+        // then: only the form without a hint fails
+        #expect(formats == [[nil], [1001, 1001], [1002]])
+    }
+
     // MARK: - Frames of a coder
 
     @Test(
@@ -274,6 +295,28 @@ import Testing
         }
         #expect(outcome { $0.goodRows = 2 } == .failure(.coder))
         #expect(outcome { $0.goodRows = -1 } == .failure(.coder))
+    }
+
+    /// A form that refuses damage gets the error that it would have got alone.
+    @Test func theReasonOfDamageIsKeptForWhoRefusesIt() throws {
+        // given: a coder that keeps the rest of a cut body where it may
+        own.add(ToyCoder(keepsCuts: true) { $0.goodRows = 1 })
+        let forms = [DecodeOptions(isLenient: true), DecodeOptions()]
+        // when
+        let pictures = try decoders.decode(bytes(of: [7, 0xff]), forms: forms, limits: DecodeLimits())
+        // then
+        #expect(try pictures[0].image.get().goodRows == 1)
+        #expect(throws: CoderError(.truncated, "coder toy")) { try pictures[1].image.get() }
+    }
+
+    /// A coder that reduces keeps the aspect ratio, so a picture that is stretched along one side needs all of it.
+    @Test(arguments: [SizeRule(width: 1, fit: .stretch), SizeRule(height: 1, fit: .stretch)])
+    func stretchingOneSideNeedsAllOfTheOther(size: SizeRule) throws {
+        let coder = ToyCoder()
+        own.add(coder)
+        _ = try decode([7, 1], DecodeOptions(size: size))
+        _ = try decode([7, 1], DecodeOptions(size: SizeRule(width: 1, height: 2, fit: .stretch)))
+        #expect(coder.log.withLock { $0.filter { $0.hasPrefix("open") } } == ["open 0", "open 2"])
     }
 
     // MARK: - Frames

@@ -97,6 +97,24 @@ import Testing
         #expect(try read([7, 1], limits: limits).isComplete)
     }
 
+    @Test func theLimitHoldsForEachForm() throws {
+        coders.add(ToyCoder(needs: .known(width: 1, height: 1, bytes: 5000)))
+        let forms = [DecodeOptions(), DecodeOptions(size: SizeRule(width: 2, allowsEnlarging: true))]
+        let read = { [coders] (limit: Int) throws(CoderError) in
+            var limits = DecodeLimits()
+            limits.maxBytes = limit
+            let stream = PictureStream(limits: limits, registry: .builtIn.asking([coders]))
+            return try stream.read(bytes(of: [7, 1]), forms: forms, isLast: true).pictures ?? []
+        }
+        #expect(try read(5000 + 5 * Self.pixel).map { try $0.image.get().pixels.width } == [1, 2])
+        #expect(try read(5000 + 4 * Self.pixel).map { try $0.image.get().pixels.width } == [1])
+        let made = try read(5000 + Self.pixel)
+        #expect(try made.first { $0.form == forms[0] }?.image.get().pixels.width == 1)
+        #expect(throws: CoderError(.tooMuchMemory, "about 5016 bytes")) {
+            try made.first { $0.form == forms[1] }?.image.get()
+        }
+    }
+
     /// A quarter of what a coder takes is compared with the body.
     @Test func muchMemoryForASmallBodyIsRefused() throws {
         coders.add(ToyCoder(needs: .known(width: 1, height: 1, bytes: 513 << 20)))

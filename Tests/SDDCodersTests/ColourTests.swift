@@ -278,6 +278,17 @@ import Testing
         #expect(try made.count <= 900 && decoders.decode(made, in: Self.inSRGB).colour == nil)
     }
 
+    /// A JPEG of greys may not have a profile of three channels, so the picture is converted.
+    @Test func greysHaveNoProfileOfColours() throws {
+        let image = try decoders.decode(Self.bytes("display-p3.jpg"), in: DecodeOptions(format: .grey8))
+        let made = try ImageEncoder.encode(
+            image.decoded(), EncodeOptions(format: .jpeg), colour: EncodedColour(of: image))
+        let again = try decoders.decode(made, in: DecodeOptions())
+        #expect(image.colour?.origin == .profile && again.colour == nil)
+        // One channel or three, the file says what its numbers are.
+        #expect(again.facts?.channels == 3)
+    }
+
     /// An image as stored serves both who asks for that and who asks for nothing else than that.
     @Test func imagesAsStoredServeEachOther() throws {
         let stored = DecodeOptions(colour: .asStored)

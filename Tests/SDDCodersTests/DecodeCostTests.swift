@@ -84,6 +84,28 @@ import Testing
         #expect(try asked(for: "large/sequential-scans.jpg", size: SizeRule(width: 80)) == [pixels + Self.coefficients])
     }
 
+    /// Each of the forms that share a body is held to the limits by itself, as if it were alone.
+    @Test func theLimitsHoldForEachForm() throws {
+        let body = try Fixtures.bytes("large/baseline.jpg")
+        let forms = [DecodeOptions(isUpright: false), DecodeOptions(isUpright: false, size: SizeRule(width: 320))]
+        let read = { (limit: Int) throws(CoderError) in
+            var limits = DecodeLimits()
+            limits.maxBytes = limit
+            let stream = PictureStream(limits: limits, registry: .builtIn)
+            return try stream.read(body, forms: forms, isLast: true).pictures ?? []
+        }
+        // Both together would take more, so that the second one has its turn later.
+        let first = try read(Self.pixels)
+        #expect(try first.map { try $0.image.get().pixels.width } == [640])
+        #expect(try read(Self.pixels + Self.pixels / 4).map { try $0.image.get().pixels.width } == [640, 320])
+        // One that is too large by itself does not affect the other.
+        let second = try read(Self.pixels - 1)
+        #expect(second.map(\.form) == [forms[1], forms[0]])
+        #expect(try second[0].image.get().pixels.width == 320)
+        #expect(throws: CoderError(.tooMuchMemory, "about \(Self.pixels) bytes")) { try second[1].image.get() }
+        #expect(throws: CoderError(.tooMuchMemory, "about \(Self.pixels) bytes")) { try read(1) }
+    }
+
     /// Without its end marker the scans cannot be told, so that all are read.
     @Test func aReducedPictureWithoutItsEndKeepsAllCoefficients() throws {
         let whole = try Fixtures.array("large/progressive.jpg")

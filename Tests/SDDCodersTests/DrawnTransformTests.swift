@@ -188,6 +188,30 @@ import Testing
         }
     }
 
+    /// Beyond its edges a picture goes on as at the edges, so a narrow one is blurred like a column of a wide one.
+    @Test(arguments: [1, 2, 5, 17, 40]) func aNarrowPictureIsBlurredLikeAWideOne(deviation: Int) throws {
+        let made = try [1, 3, 40].map { width in
+            var rgba: [UInt8] = []
+            for y in 0..<40 as Range<UInt8> {
+                let pixel = [y &* y, y * 6, 255 - y, 40 + 5 * y]
+                for _ in 0..<width { rgba += pixel }
+            }
+            let picture = try Raster(width: width, height: 40, rgba: rgba).pixels(as: .rgba8)
+            return try TransformChain([.blur(deviation)]).apply(to: picture).plainBytes
+        }
+        for y in 0..<40 {
+            let pixel = made[0][y * 4..<y * 4 + 4]
+            #expect(pixel.elementsEqual(made[1][y * 12..<y * 12 + 4]), "\(y)")
+            #expect(pixel.elementsEqual(made[2][y * 160..<y * 160 + 4]), "\(y)")
+        }
+    }
+
+    /// Each row is one pixel that its box covers many thousand times.
+    @Test(.timeLimit(.minutes(5))) func aBlurTakesTimeByThePixels() throws {
+        let picture = try Self.plain(1, 100_000, [10, 200, 30, 255])
+        #expect(try TransformChain([.blur(.max)]).apply(to: picture).plainBytes == picture.plainBytes)
+    }
+
     /// The colour of what is transparent does not leak.
     @Test func transparencyHasNoColour() throws {
         let rgba = (0..<20).flatMap { $0 < 10 ? [255, 0, 0, 255] : [0, 255, 0, 0] as [UInt8] }

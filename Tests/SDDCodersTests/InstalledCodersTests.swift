@@ -17,7 +17,11 @@ import Testing
             self.make = make
         }
 
-        func findFormats() -> [ImageFormat: String] { Dictionary(uniqueKeysWithValues: found.map { ($0, "here") }) }
+        func findCoders() -> FoundCoders {
+            FoundCoders(
+                places: Dictionary(uniqueKeysWithValues: found.map { ($0, "here") }),
+                refusals: [.gif: "gif.so is not used"])
+        }
         func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder {
             loads.withLock { $0.append(format.rawValue) }
             return try make(format).get()
@@ -66,6 +70,14 @@ import Testing
         #expect(throws: error) { try decode(webp, InstalledCoders()) }
     }
 
+    @Test func saysWhyACoderThatIsThereIsNotUsed() throws {
+        let coders = installed(Source([.webp]) { _ in .failure(CoderError(.unknownFormat)) })
+        #expect(coders.formats == [.webp])
+        #expect(throws: CoderError(.unknownFormat, "no decoder for GIF is installed: gif.so is not used")) {
+            try decode(Array("GIF89a".utf8), coders)
+        }
+    }
+
     @Test func aPictureOfTheLibrarysOwnFormatNeedsNone() throws {
         // given
         let source = Source([.png]) { _ in .failure(CoderError(.unknownFormat, "not asked")) }
@@ -107,8 +119,12 @@ import Testing
         let format = ImageFormat(rawValue: 1000)!
         let canEncode = false
         let hasPreviews = true
+        /// Whether later bytes improve all rows.
+        let isRefined: Bool
         let opened = Monitor(0)
         let closed = Monitor(0)
+
+        init(isRefined: Bool = false) { self.isRefined = isRefined }
 
         func canDecode(_ bytes: UnsafeRawBufferPointer) -> Bool? { bytes.first == 7 }
         func open(_ task: AppDecodeTask) throws(CoderError) -> any AppDecoder {
@@ -147,7 +163,7 @@ import Testing
         func preview() throws(CoderError) -> AppPreview {
             guard count > 1 else { return .nothing }
             if body[1] == 99 { throw CoderError(.corrupt) }
-            return .frame(frame, goodRows: count - 2)
+            return .frame(frame, goodRows: coder.isRefined ? nil : count - 2)
         }
 
         func next() throws(CoderError) -> AppAnswer {
@@ -179,6 +195,18 @@ import Testing
         #expect(rows == [1, 2, 3])
         #expect(image.height == 4 && image.goodRowCount == 4)
         #expect(coder.opened.withLock { $0 } == 1 && coder.closed.withLock { $0 } == 1)
+    }
+
+    /// It has all rows, none of which is final.
+    @Test(arguments: [true, false]) func aPreviewThatIsImprovedSaysSo(isRefined: Bool) throws {
+        let list = AppCoderList()
+        list.add(RowCoder(isRefined: isRefined))
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn.asking([list]))
+        let step = try stream.read(
+            bytes(of: [7, 4, 10]), forms: [DecodeOptions()], isLast: false, previewScans: 1)
+        let preview = try #require(step.previews.first?.image)
+        #expect(preview.facts?.isProgressive == isRefined && step.facts?.isProgressive == isRefined)
+        #expect(preview.goodRowCount == (isRefined ? 4 : 1))
     }
 
     @Test func decodesTheWholeBodyAgainIfItIsDamaged() throws {

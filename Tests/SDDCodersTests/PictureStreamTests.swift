@@ -262,6 +262,45 @@ import Testing
         #expect(most > 0)
     }
 
+    /// What one form cannot be made from does not affect the others.
+    @Test(arguments: ["jpeg/baseline-444.jpg", "png/rgb8.png"], [1, 7, 1 << 20])
+    func formsThatRefuseACutFailAlone(name: String, step: Int) throws {
+        // given: a cut below which there is no whole row of the second form
+        let whole = try Fixtures.array(name)
+        let cut = Array(whole[..<(whole.count * 3 / 4)])
+        let keeping = DecodeOptions(isUpright: false, isLenient: true)
+        let forms = [
+            DecodeOptions(isUpright: false), keeping,
+            DecodeOptions(isUpright: false, size: SizeRule(width: 1, height: 1, fit: .stretch), isLenient: true),
+        ]
+        let alone = try read(cut, keeping)
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+        for count in stride(from: step, to: cut.count, by: step) {
+            _ = try stream.read(bytes(of: cut[..<count]), forms: forms, isLast: false)
+        }
+        // when
+        let made = try #require(try stream.read(bytes(of: cut), forms: forms, isLast: true).pictures)
+        // then
+        let kinds = made.map { picture -> CoderError.Kind? in
+            if case .failure(let error) = picture.image { error.kind } else { nil }
+        }
+        #expect(made.map(\.form) == forms)
+        #expect(kinds == [.truncated, nil, .truncated])
+        #expect(try made[1].image.get().goodRows == alone.goodRows)
+        #expect(try Raster(made[1].image.get()) == Raster(alone))
+    }
+
+    /// A picture that is decoded only later is not refused for another form's sake.
+    @Test func aLazyPictureIsNotRefusedForOthers() throws {
+        let name = "png/rgb8.png"
+        let cut = bytes(of: try Fixtures.array(name).dropLast(20))
+        let lazy = DecodeOptions(isUpright: false, isLenient: true, isLazy: true)
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
+        let made = try stream.read(cut, forms: [lazy, DecodeOptions(isUpright: false)], isLast: true).pictures
+        let height = try made?.first { $0.form == lazy }?.image.get().decoded().height
+        #expect(try height == Pictures.expected(name).height)
+    }
+
     /// Below the damage a JPEG goes on as libjpeg does: all rows show something, and behind a restart marker they are
     /// right again.
     @Test(arguments: ["jpeg/restart-markers.jpg", "jpeg/baseline-420.jpg", "jpeg/baseline-444.jpg", "jpeg/grey.jpg"])

@@ -68,7 +68,7 @@ import Testing
 
         init(_ coder: ToyCoder) { self.coder = coder }
 
-        func findFormats() -> [ImageFormat: String] { [.icc: "here"] }
+        func findCoders() -> FoundCoders { FoundCoders(places: [.icc: "here"]) }
         func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder { coder }
         func findDecoder(_ limits: DecodeLimits) throws(CoderError) -> HelperProgram { throw CoderError(.noDecoder) }
     }

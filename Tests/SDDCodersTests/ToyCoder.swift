@@ -13,13 +13,15 @@ final class ToyCoder: AppCoder {
     let isAnimated: Bool
     /// What its decoders say before the first frame.
     let needs: AppEstimate
+    /// Whether byte 0xff, which stands for a cut, is a frame where the rest of damaged bodies is kept.
+    let keepsCuts: Bool
     let log = Monitor<[String]>([])
     private let change: @Sendable (inout AppFrame) -> Void
     private let ended: @Sendable () -> Void
 
     init(
         _ name: String = "toy", format: Int32 = 1000, first: UInt8 = 7, least: Int = 1, canEncode: Bool = false,
-        isAnimated: Bool = false, needs: AppEstimate = .unknown,
+        isAnimated: Bool = false, needs: AppEstimate = .unknown, keepsCuts: Bool = false,
         change: @escaping @Sendable (inout AppFrame) -> Void = { _ in },
         ended: @escaping @Sendable () -> Void = {}
     ) {
@@ -30,6 +32,7 @@ final class ToyCoder: AppCoder {
         self.canEncode = canEncode
         self.isAnimated = isAnimated
         self.needs = needs
+        self.keepsCuts = keepsCuts
         self.ended = ended
         self.change = change
     }
@@ -42,7 +45,7 @@ final class ToyCoder: AppCoder {
 
     func open(_ task: AppDecodeTask) throws(CoderError) -> any AppDecoder {
         log.withLock { $0.append("open \(task.wantedSide)") }
-        return ToyDecoder(self, change)
+        return ToyDecoder(self, keepsCuts: keepsCuts && task.keepsRest, change)
     }
 
     func encode(
@@ -56,13 +59,15 @@ final class ToyCoder: AppCoder {
 
 private final class ToyDecoder: AppDecoder {
     private let coder: ToyCoder
+    private let keepsCuts: Bool
     private let change: (inout AppFrame) -> Void
     private var bytes: [UInt8] = []
     private var place = 1
     private let pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
 
-    init(_ coder: ToyCoder, _ change: @escaping (inout AppFrame) -> Void) {
+    init(_ coder: ToyCoder, keepsCuts: Bool, _ change: @escaping (inout AppFrame) -> Void) {
         self.coder = coder
+        self.keepsCuts = keepsCuts
         self.change = change
         for index in 0..<4096 { pixels[index] = UInt8(truncatingIfNeeded: index) }
     }
@@ -78,7 +83,7 @@ private final class ToyDecoder: AppDecoder {
 
     func next() throws(CoderError) -> AppAnswer {
         guard place < bytes.count else { return .end }
-        if bytes[place] == 0xff { return .incomplete }
+        if bytes[place] == 0xff, !keepsCuts { return .incomplete }
         coder.log.withLock { $0.append("frame \(place - 1)") }
         if coder.isAnimated { pixels[0] = bytes[place] }
         var frame = AppFrame()

@@ -154,8 +154,18 @@ import Testing
 
     @Test func withoutARadiusNothingIsRounded() throws {
         let picture = try Self.picture("picture")
-        let made = try TransformChain([.roundCorners(radius: 0, .all)]).apply(to: picture)
-        #expect(made.plainBytes == picture.plainBytes)
+        #expect(try TransformChain([.roundCorners(radius: 0, .all)]).apply(to: picture) === picture)
+    }
+
+    @Test(
+        arguments: [
+            .blur(0), .tint(.init(argb: 0xff_ffff)), .roundCorners(radius: 0, .all), .roundCorners(radius: 5, []),
+            .border(.init(width: 0, .init(argb: 0xffff_0000), radius: 3, .all)),
+            .border(.init(width: 2, .init(argb: 0xff_0000), radius: 3, .all)),
+        ] as [PictureTransform], PixelFormat.allCases)
+    func whatHasNoEffectChangesNothing(transform: PictureTransform, format: PixelFormat) throws {
+        let picture = try Self.picture("picture", as: format)
+        #expect(try TransformChain([transform]).apply(to: picture) === picture)
     }
 
     // MARK: Chains

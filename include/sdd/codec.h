@@ -153,7 +153,8 @@ typedef struct sdd_decode_options {
     int32_t target_height;
     /* A picture that takes more bytes, at 4 bytes a pixel, is scaled down to floor(sqrt(limit / 4 *
        width / height)) pixels wide and, by its aspect ratio rounded down, high; at least 1 x 1.
-       Overrides target_width, target_height and fit. 0: no limit. SDWebImage's
+       Overrides target_width, target_height and fit. With SDD_OPTION_PRELOAD_ALL_FRAMES the limit
+       is divided by the number of frames; without, it is for each frame. 0: no limit. SDWebImage's
        scaleDownLargeImages has 62914560. */
     int64_t scale_down_limit_bytes;
     /* Bytes, a power of two up to 4096: every row begins at a multiple of it, and

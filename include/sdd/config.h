@@ -336,8 +336,9 @@ typedef struct sdd_limits {
     /* more time for each MiB of its body; default 1000; SDD_NO_LIMIT: none is added */
     int64_t decode_time_ms_per_mib;
     /* Memory for one picture while it is decoded, for its pixels and the decoder's own data, as
-       estimated from its header; default 1 GiB; SDD_NO_LIMIT: none. For the limit on all pictures
-       together see sdd_process_set_decode_memory_limit(). */
+       estimated from its header; default 1 GiB; SDD_NO_LIMIT: none. Requests that share a transfer
+       but want different pixels count one by one. For the limit on all pictures together see
+       sdd_process_set_decode_memory_limit(). */
     int64_t max_decode_bytes;
     /* A picture that takes more than 128 MiB while it is decoded must have at least one byte of
        body for each max_decode_ratio bytes of memory; otherwise a small file could take much

@@ -188,7 +188,8 @@ typedef struct sdd_image_info {
     /* Bits a channel, as stored: 1, 2, 4, 8, 12 or 16; 8 for the colours of a palette. */
     int32_t depth;
     int32_t orientation;    /* Exif orientation, 1 to 8, whether or not it was applied */
-    int32_t is_progressive; /* 1: a progressive JPEG or an interlaced PNG */
+    /* 1: a progressive JPEG, an interlaced PNG, or a preview that its coder improves (JPEG XL). */
+    int32_t is_progressive;
     /* Frames: as announced for encoded bytes; for an image those that it has, so 1 with
        SDD_OPTION_DECODE_FIRST_FRAME_ONLY, and of a preview those that have arrived. 1: a still
        picture, also if the animation breaks the rules of its format. */
@@ -203,10 +204,9 @@ typedef struct sdd_image_info {
     size_t pixels_size;
     /* Rows from the top that are valid: all rows of a complete picture, fewer of a preview or of a
        damaged picture that was decoded leniently; counted before the picture was turned by its
-       orientation. In a preview of a progressive JPEG or an interlaced PNG all rows count, and each
-       preview improves them. In any other preview no later byte changes the valid rows. A
-       sequential JPEG with one scan for each component has none before its last scan, although all
-       rows show something. */
+       orientation. In a preview with is_progressive all rows count, and each one improves them. In
+       any other no later byte changes the valid rows. A sequential JPEG with one scan for each
+       component has none before its last scan, although all rows show something. */
     int32_t good_rows;
     int32_t is_preview; /* 1: made before the whole picture had arrived */
     /* 1: the body was truncated or damaged, and no more will come; also of a picture made of such a

@@ -108,6 +108,10 @@ extension CoderError {
             case SDD_DETAIL_IMAGE_ZERO_PIXELS: .zeroPixels
             case SDD_DETAIL_IMAGE_TOO_MANY_PIXELS: .tooManyPixels
             case SDD_DETAIL_IMAGE_TOO_MANY_SCANS: .tooManyScans
+            case SDD_DETAIL_IMAGE_TOO_SLOW: .tooSlow
+            case SDD_DETAIL_IMAGE_TOO_MANY_FRAMES: .tooManyFrames
+            case SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE: .chunkTooLarge
+            case SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY: .tooMuchMemory
             default: .coder
             }
         self.init(kind, kind == .coder ? "status \(status)" : "")

@@ -17,21 +17,26 @@ final class CoderFolders: CoderSource {
 
     // MARK: - Looking
 
-    /// Returns the folder of each format's object.
-    func findFormats() -> [ImageFormat: String] {
-        var found: [ImageFormat: String] = [:]
+    /// Returns the folder of each format's object, and why others are not used.
+    func findCoders() -> FoundCoders {
+        var found = FoundCoders()
         for folder in Self.candidates() {
             var trust = sddsys_trust()
             let descriptor = sddsys_open_trusted_folder(folder, &trust)
             guard descriptor >= 0 else {
-                if trust.distrust != SDDSYS_MISSING {
-                    Self.say("Coders in \(shown(folder)) are not used: \(Self.sentence(of: trust)).")
-                }
+                guard trust.distrust != SDDSYS_MISSING else { continue }
+                let clause = "in \(shown(folder)) are not used: \(Self.sentence(of: trust))"
+                Self.say("Coders \(clause).")
+                for (format, _) in Self.names { found.refusals[format] = found.refusals[format] ?? "coders \(clause)" }
                 continue
             }
             defer { close(descriptor) }
-            for (format, file) in Self.names where found[format] == nil && Self.mayUse(format) {
-                if Self.isUsed(file, in: folder, descriptor) { found[format] = folder }
+            for (format, file) in Self.names where found.places[format] == nil && Self.mayUse(format) {
+                switch Self.use(of: file, in: folder, descriptor) {
+                case .used: found.places[format] = folder
+                case .missing: break
+                case .refused(let clause): found.refusals[format] = found.refusals[format] ?? clause
+                }
             }
         }
         return found
@@ -41,14 +46,20 @@ final class CoderFolders: CoderSource {
     /// privileges that its user does not have.
     private static func mayUse(_ format: ImageFormat) -> Bool { format != .svg || !sddsys_gains_privileges() }
 
-    private static func isUsed(_ file: String, in folder: String, _ descriptor: Int32) -> Bool {
+    private enum Use {
+        case used, missing
+        /// The clause says why it is not used.
+        case refused(String)
+    }
+
+    private static func use(of file: String, in folder: String, _ descriptor: Int32) -> Use {
         var error: Int32 = 0
         let distrust = sddsys_check_trusted_file(descriptor, file, &error)
-        if distrust == SDDSYS_TRUSTED { return true }
-        if distrust != SDDSYS_MISSING {
-            say("The coder \(shown("\(folder)/\(file)")) is not used: it \(sentence(of: distrust, error)).")
-        }
-        return false
+        if distrust == SDDSYS_TRUSTED { return .used }
+        if distrust == SDDSYS_MISSING { return .missing }
+        let clause = "coder \(shown("\(folder)/\(file)")) is not used: it \(sentence(of: distrust, error))"
+        say("The \(clause).")
+        return .refused("the \(clause)")
     }
 
     /// The folders in which coders may be. The environment's are used as they are, so that an empty value means none.

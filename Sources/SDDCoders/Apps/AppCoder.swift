@@ -150,7 +150,7 @@ extension AppDecodeTask {
     /// - Parameter isMade: true if the body already has its final size, so that all of the picture is needed.
     init(for forms: [DecodeOptions], limits: DecodeLimits, isMade: Bool) {
         let needsAll = isMade || forms.contains { $0.size.byteLimit > 0 || $0.size.isExact }
-        let sides = needsAll ? [0] : forms.map { max($0.size.width, $0.size.height) }
+        let sides = needsAll ? [0] : forms.map(\.size.neededSide)
         self.init(
             maxPixels: limits.maxPixels, wantedSide: sides.contains(0) ? 0 : sides.max() ?? 0,
             keepsRest: forms.contains(where: \.isLenient))

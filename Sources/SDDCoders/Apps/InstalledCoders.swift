@@ -3,14 +3,26 @@ internal import SDDBase
 
 /// The place from which installed coders come. The coders know no files, so the façade supplies it.
 package protocol CoderSource: Sendable {
-    /// Looks which coders there are, and where. Called without a lock, perhaps by several threads at a time.
-    func findFormats() -> [ImageFormat: String]
-    /// Loads the coder of a format that `findFormats` has returned with that place. Called once for each, without a lock.
+    /// Looks which coders there are. Called without a lock, perhaps by several threads at a time.
+    func findCoders() -> FoundCoders
+    /// Loads the coder of a format that `findCoders` has returned with that place. Called once for each, without a lock.
     /// - Throws: `.unknownFormat`, with the file and the reason.
     func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder
     /// Finds the program that decodes in processes of its own.
     /// - Throws: `.noDecoder`.
     func findDecoder(_ limits: DecodeLimits) throws(CoderError) -> HelperProgram
+}
+
+/// The coders that a source has.
+package struct FoundCoders: Sendable {
+    /// Where the coder of each format is.
+    package var places: [ImageFormat: String]
+    /// Clauses that say why a coder that is there is not used, by its format.
+    package var refusals: [ImageFormat: String]
+
+    package init(places: [ImageFormat: String] = [:], refusals: [ImageFormat: String] = [:]) {
+        (self.places, self.refusals) = (places, refusals)
+    }
 }
 
 /// The coders that are installed beside the library, one for each format. They are looked for when the first is needed,
@@ -41,6 +53,7 @@ package final class InstalledCoders: Sendable {
         var source: (any CoderSource)?
         /// `nil` before anybody has looked.
         var slots: [ImageFormat: Slot]?
+        var refusals: [ImageFormat: String] = [:]
         /// Only one coder is loaded at a time.
         var loading: Loading?
         /// True while a thread forks: no load begins then, since the child would have half of a loaded object.
@@ -77,8 +90,17 @@ package final class InstalledCoders: Sendable {
     private func look() {
         let source = state.withLock { $0.slots == nil ? $0.source : nil }
         guard let source else { return }
-        let slots = source.findFormats().mapValues { Slot.found($0) }
-        state.withLock { state in if state.slots == nil { state.slots = slots } }
+        let found = source.findCoders()
+        state.withLock { state in
+            guard state.slots == nil else { return }
+            (state.slots, state.refusals) = (found.places.mapValues { .found($0) }, found.refusals)
+        }
+    }
+
+    /// A clause that says why the coder of a format is not used, though it is there; `nil` if none is.
+    func refusal(of format: ImageFormat) -> String? {
+        look()
+        return state.withLock { $0.refusals[format] }
     }
 
     /// Returns the coder of a format, which is loaded if it has not been yet; `nil` if none is installed.

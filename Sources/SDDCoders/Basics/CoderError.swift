@@ -28,6 +28,12 @@ package struct CoderError: Error, Equatable {
         }
     }
 
+    /// True if the picture is larger than the limits allow, which in another form it may not be.
+    var isOfLimit: Bool { kind == .tooManyPixels || kind == .tooMuchMemory || kind == .tooMuchForBody }
+
+    /// True if the body is damaged or cut, of which another form may show the rest.
+    var isDamage: Bool { kind == .corrupt || kind == .truncated }
+
     /// Message of the C library, or further details; may be empty.
     package let reason: String
 

@@ -18,8 +18,10 @@ package struct EncodedColour: Sendable {
     }
 
     /// Returns the parts that a format stores. Pixels in sRGB need none.
-    /// - Parameter byteLimit: largest size of the file; 0 means no limit. A profile takes less than half of it.
-    func parts(for format: ImageFormat, byteLimit: Int64 = 0) -> StoredColour {
+    /// - Parameters:
+    ///   - isGrey: true if the file has one channel. A JPEG has then no profile of three (ICC.1, Annex B.4).
+    ///   - byteLimit: largest size of the file; 0 means no limit. A profile takes less than half of it.
+    func parts(for format: ImageFormat, isGrey: Bool = false, byteLimit: Int64 = 0) -> StoredColour {
         var parts = StoredColour()
         guard let colour else { return parts }
         if isConverted {
@@ -28,6 +30,7 @@ package struct EncodedColour: Sendable {
         }
         let description = colour.description
         switch colour.origin {
+        case .profile where isGrey && format == .jpeg: break
         case .profile:
             guard let profile = description.profile, byteLimit <= 0 || profile.count < byteLimit / 2 else { break }
             parts.profile = profile

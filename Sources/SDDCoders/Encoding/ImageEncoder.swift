@@ -14,7 +14,7 @@ package enum ImageEncoder {
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
         let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
-        let parts = colour.parts(for: format, byteLimit: options.byteLimit)
+        let parts = colour.parts(for: format, isGrey: made.format == .grey8, byteLimit: options.byteLimit)
         if let converter = colour.converter(ifNotSaidBy: parts) { made = try converted(made, by: converter) }
         if let coder = try coder(for: format, in: registry) { return try encode(made, parts, with: coder, options) }
         switch format {

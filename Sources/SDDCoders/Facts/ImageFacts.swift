@@ -19,7 +19,7 @@ package struct ImageFacts: Equatable, Sendable {
     /// Bits per channel.
     package let depth: Int
     /// True for a progressive JPEG and an interlaced PNG.
-    package let isProgressive: Bool
+    package internal(set) var isProgressive: Bool
     package var frameCount = 1
     /// Number of times the animation plays; 0 means forever.
     package var loopCount = 1

@@ -7,7 +7,7 @@ package struct CoderRegistry: Sendable {
 
     private var coders: [any ImageCoding]
     private var appLists: [AppCoderList] = []
-    private var installed: InstalledCoders?
+    private(set) var installed: InstalledCoders?
     /// The processes that decode, if this process does not.
     private var helpers: HelperPool?
     private var programs = ProgramHelpers.here
@@ -131,9 +131,9 @@ package struct CoderRegistry: Sendable {
 
     /// Returns the first of the application's coders that takes a whole body, or else the installed coder of its format.
     /// If there is none and the body has no format of the library's, returns one that could not be asked, so that it is
-    /// asked to decode the body and the error tells why, or the first one for the format `hint`.
+    /// asked to decode the body and the error tells why.
     /// - Throws: if the installed coder cannot be loaded.
-    func appCoder(for bytes: Bytes, hint: ImageFormat?) throws(CoderError) -> (any AppCoder)? {
+    func appCoder(for bytes: Bytes) throws(CoderError) -> (any AppCoder)? {
         var silent: (any AppCoder)?
         for coder in appCoders {
             switch taking(bytes, coder) {
@@ -143,11 +143,11 @@ package struct CoderRegistry: Sendable {
             }
         }
         if let format = installedFormat(of: bytes) { return try installed?.coder(for: format) }
-        guard ImageFormat(sniffing: bytes) == nil else { return nil }
-        if let silent { return silent }
-        guard let hint else { return nil }
-        return firstAppCoder { $0.format == hint }
+        return ImageFormat(sniffing: bytes) == nil ? silent : nil
     }
+
+    /// Returns the first of the application's coders of a format.
+    func appCoder(of format: ImageFormat) -> (any AppCoder)? { firstAppCoder { $0.format == format } }
 
     /// Whether a coder of the library, or an installed one, decodes a body that begins like this.
     private func isKnown(_ bytes: Bytes) -> Bool { ImageFormat(sniffing: bytes) != nil || isForInstalled(bytes) }

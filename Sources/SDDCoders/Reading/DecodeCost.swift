@@ -6,6 +6,8 @@ struct DecodeCost {
     let pixels: Int
     /// The part of `working` that a coder which is not the library's own takes.
     let coder: Int
+    /// The part of `pixels` by which transforms make pictures larger.
+    let growth: Int
 
     var total: Int { working + pixels }
 
@@ -17,7 +19,7 @@ struct DecodeCost {
     /// - Parameter coder: bytes that a coder takes of which nothing else is known.
     init(coder: Int) {
         let bytes = min(max(coder, 0), Self.most)
-        (working, pixels, self.coder) = (bytes, 0, bytes)
+        (working, pixels, self.coder, growth) = (bytes, 0, bytes, 0)
     }
 
     /// - Parameters:
@@ -28,7 +30,8 @@ struct DecodeCost {
     init(of facts: ImageFacts, hasScans: Bool = false, _ sources: [PictureSource], growth: Int = 0, coder: Int = 0) {
         let stored = Self.product(facts.width, facts.height)
         self.coder = min(max(coder, 0), Self.most)
-        var (working, pixels) = (self.coder, min(growth, Self.most))
+        self.growth = min(growth, Self.most)
+        var (working, pixels) = (self.coder, self.growth)
         for source in sources {
             let plan = source.plan(facts.width, facts.height)
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))

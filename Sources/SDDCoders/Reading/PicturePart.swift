@@ -22,12 +22,13 @@ struct PicturePart {
         return source.narrows ? try pixels.straightCopy(isNarrow: true) : pixels
     }
 
-    mutating func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
+    /// - Parameter keepsRest: true if another form may show the rest of a damaged body.
+    mutating func read(_ bytes: Bytes, isLast: Bool, keepsRest: Bool) throws(CoderError) {
         do throws(CoderError) {
             guard let read = try reader.read(bytes, isLast: isLast) else { return }
             pixels = try converted(read, isWhole: reader.goodRows == nil)
         } catch {
-            guard error.isOfForm else { throw error }
+            guard error.isOfForm || keepsRest && error.isDamage else { throw error }
             failure = error
         }
     }

@@ -12,7 +12,7 @@ extension PictureStream {
         guard isApps != false else { return nil }
         var step = Step()
         guard isApps == true else { return step }
-        if !mayWait, let coder = try registry.appCoder(for: bytes, hint: nil), coder.hasPreviews {
+        if !mayWait, let coder = try registry.appCoder(for: bytes), coder.hasPreviews {
             return try arrivingStep(bytes, forms, previewScans, coder)
         }
         step.wantsWhole = true
@@ -25,13 +25,40 @@ extension PictureStream {
         return registry.isUndecided(bytes) ? nil : registry.isForInstalled(bytes)
     }
 
-    /// Returns the step of the application's or installed coder that takes a whole body, or `nil` if there is none.
+    /// Returns the step of the application's or installed coder that takes a whole body, or `nil` if there is none. If
+    /// none takes it by its bytes, the step is only for the forms that have the same hint as the first one.
     func lastAppStep(_ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Step? {
         let begun = arriving
         arriving = nil
-        // All forms are of one picture, so the first hint counts.
-        let hint = forms.lazy.compactMap(\.formatHint).first
-        guard let coder = try registry.appCoder(for: bytes, hint: hint) else { return nil }
+        if let coder = try registry.appCoder(for: bytes) { return try wholeStep(bytes, forms, coder, begun) }
+        guard ImageFormat(sniffing: bytes) == nil, let hint = forms.first.map(\.formatHint) else { return nil }
+        let alike = forms.filter { $0.formatHint == hint }
+        let isForAll = alike.count == forms.count
+        do throws(CoderError) {
+            if let coder = hint.flatMap(registry.appCoder(of:)) { return try wholeStep(bytes, alike, coder, begun) }
+            if isForAll { return nil }
+            throw unknownFormat(of: bytes)
+        } catch {
+            if isForAll { throw error }
+            return Step(pictures: alike.map { ($0, .failure(error)) })
+        }
+    }
+
+    /// Returns the step of a coder. If that is over a limit for several forms together, the step is for the first one.
+    private func wholeStep(
+        _ bytes: Bytes, _ forms: [DecodeOptions], _ coder: any AppCoder, _ begun: ArrivingPicture?
+    ) throws(CoderError) -> Step {
+        do throws(CoderError) { return try stepTogether(bytes, forms, coder, begun) } catch {
+            guard forms.count > 1, error.isOfLimit else { throw error }
+        }
+        do throws(CoderError) { return try stepTogether(bytes, [forms[0]], coder, nil) } catch {
+            return Step(pictures: [(forms[0], .failure(error))])
+        }
+    }
+
+    private func stepTogether(
+        _ bytes: Bytes, _ forms: [DecodeOptions], _ coder: any AppCoder, _ begun: ArrivingPicture?
+    ) throws(CoderError) -> Step {
         let task = task(for: forms, coder, bytes)
         if let begun, begun.serves(task, of: coder) {
             do throws(CoderError) {
@@ -54,49 +81,73 @@ extension PictureStream {
     private func pictures(of picture: AppPicture, _ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Step {
         let coder = picture.coder
         try setSize(of: picture, forms)
-        if case .lacking(let bytes) = try takeRoomAhead(of: picture, bytes, forms, isLast: true) {
-            var step = Step()
+        let (ahead, room) = try takeRoomAhead(of: picture, bytes, forms, isLast: true)
+        var step = Step()
+        if case .lacking(let bytes) = room {
             step.lacksRoom = bytes
             return step
         }
-        guard let frame = try picture.next(), let facts = facts(of: frame, coder, for: forms) else {
+        guard let frame = try picture.next(), let facts = facts(of: frame, coder, for: ahead.forms) else {
             throw CoderError(.coder, "coder \(coder.name): no frame")
         }
         // Those of a body that was still arriving may lack the colours.
         self.facts = facts
-        var step = Step()
         step.facts = facts
-        let sources = sources(of: forms, facts)
-        let cost = DecodeCost(
-            of: facts, sources, growth: growth(of: forms, facts),
-            coder: try picture.needs()?.bytes ?? frame.byteCount)
+        let coderBytes = try picture.needs()?.bytes ?? frame.byteCount
+        let held = try held(ahead.forms, of: bytes, isLast: true) { self.cost(of: [$0], facts, coderBytes) }
+        let cost = cost(of: held.forms, facts, coderBytes)
         // Only a coder that makes no estimates, or wrong ones, may lack room now.
-        guard try takeRoom(for: cost, of: bytes, isLast: true) else {
+        guard takeRoom(for: cost, isLast: true) else {
             step.lacksRoom = cost.total
             return step
         }
+        step.isComplete = true
+        var made = try pictures(of: frame, picture, facts, held.forms, bytes)
+        // Others may have the room as soon as it is given back.
+        picture.close()
+        if frame.goodRows != nil, held.forms.contains(where: { !$0.isLenient }) {
+            let refusal = Result<Image, CoderError>.failure(damage(of: bytes, by: coder, picture.task))
+            made = made.map { $0.form.isLenient ? $0 : ($0.form, refusal) }
+        }
+        step.pictures = made + held.refused + ahead.refused
+        step.reserved = roomOfMade(cost)
+        return step
+    }
+
+    /// Makes the pictures of a frame, also for forms that refuse damage.
+    private func pictures(
+        of frame: CheckedFrame, _ picture: AppPicture, _ facts: ImageFacts, _ forms: [DecodeOptions], _ bytes: Bytes
+    ) throws(CoderError) -> [FormedPicture] {
+        let sources = sources(of: forms, facts)
         let made = sources.map { source in
             Result { () throws(CoderError) in try pixels(of: frame, facts, for: source) }
         }
         var whole = picture.task
         whole.wantedSide = 0
         let kept = try picture.needs()?.bytes ?? 0
-        let frames = frame.frameCount > 1 ? AppFrames(bytes, by: coder, first: frame, whole, decoderBytes: kept) : nil
+        let frames =
+            frame.frameCount > 1 ? AppFrames(bytes, by: picture.coder, first: frame, whole, decoderBytes: kept) : nil
         let clock = DecodeClock(limits, byteCount: bytes.count)
-        step.isComplete = true
-        step.pictures = forms.compactMap { form in
+        return forms.compactMap { form in
             guard let index = sources.firstIndex(where: { $0.serves(form, facts: facts) }) else { return nil }
             let image = Result { () throws(CoderError) in
-                if frame.goodRows != nil, !form.isLenient { throw CoderError(.corrupt, "coder \(coder.name)") }
                 let made = try made[index].get()
                 return try formed(made.pixels, goodRows: made.goodRows, as: form, facts, frames, clock, bytes)
             }
             return (form, image)
         }
-        // Others may have the room as soon as it is given back.
-        picture.close()
-        step.reserved = roomOfMade(cost)
-        return step
+    }
+
+    /// Returns the error of a damaged body for forms that refuse damage: that of a decode for them alone.
+    private func damage(of bytes: Bytes, by coder: any AppCoder, _ task: AppDecodeTask) -> CoderError {
+        var strict = task
+        strict.keepsRest = false
+        do throws(CoderError) {
+            if task.keepsRest, !coder.draws { _ = try AppPicture.open(bytes, with: coder, strict).next() }
+        } catch {
+            return error
+        }
+        return CoderError(.corrupt, "coder \(coder.name)")
     }
 
     /// Returns pixels of a frame for a source, and how many of their rows are good if that is not all of them.
@@ -149,18 +200,19 @@ extension PictureStream {
         case unknown
     }
 
-    /// Takes room for a picture before it is decoded: for its decoder, and for the pixels of each form.
+    /// Takes room for a picture before it is decoded: for its decoder, and for the pixels of each form within the limits.
     private func takeRoomAhead(
         of picture: AppPicture, _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool
-    ) throws(CoderError) -> Ahead {
+    ) throws(CoderError) -> (held: Held, room: Ahead) {
         guard let needs = try picture.needs() else {
             if isLast { throw CoderError(.truncated, "coder \(picture.coder.name)") }
-            return .unknown
+            return (Held(forms: forms), .unknown)
         }
-        let cost = costAhead(needs, forms, picture.coder.format)
+        let held = try held(forms, of: bytes, isLast: isLast) { costAhead(needs, [$0], picture.coder.format) }
+        let cost = costAhead(needs, held.forms, picture.coder.format)
         // A body that has waited for room has all that it needs, which may be more than its coder had told.
-        let isTaken = try takeRoom(for: cost, of: bytes, isLast: isLast, keepsMore: true)
-        return isTaken ? .taken : .lacking(cost.total)
+        let isTaken = held.isPlausible && takeRoom(for: cost, isLast: isLast, keepsMore: true)
+        return (held, isTaken ? .taken : .lacking(cost.total))
     }
 
     /// Returns the cost of a picture of which only the size is known: the higher one of both orientations.
@@ -174,11 +226,14 @@ extension PictureStream {
             (frame.width, frame.height) = (Int32(clamping: needs.width), Int32(clamping: needs.height))
             frame.orientation = Int32(orientation)
             guard let facts = frame.facts(format) else { continue }
-            let cost = DecodeCost(
-                of: facts, sources(of: forms, facts), growth: growth(of: forms, facts), coder: bytes)
+            let cost = cost(of: forms, facts, bytes)
             if cost.total > highest.total { highest = cost }
         }
         return highest
+    }
+
+    private func cost(of forms: [DecodeOptions], _ facts: ImageFacts, _ coderBytes: Int) -> DecodeCost {
+        DecodeCost(of: facts, sources(of: forms, facts), growth: growth(of: forms, facts), coder: coderBytes)
     }
 
     /// What a picture of a coder that makes no estimates is assumed to take.
@@ -200,8 +255,8 @@ extension PictureStream {
     private func arrivingStep(
         _ bytes: Bytes, _ forms: [DecodeOptions], _ previewScans: Int?, _ coder: any AppCoder
     ) throws(CoderError) -> Step {
-        let forms = forms.filter { !$0.isLazy }
-        let task = task(for: forms, coder, bytes)
+        let eager = forms.filter { !$0.isLazy }
+        let task = task(for: eager, coder, bytes)
         let arriving: ArrivingPicture
         if let begun = self.arriving, begun.serves(task, of: coder) {
             arriving = begun
@@ -211,7 +266,9 @@ extension PictureStream {
         }
         try arriving.picture.feed(bytes, isLast: false)
         var step = Step()
-        switch try takeRoomAhead(of: arriving.picture, bytes, forms, isLast: false) {
+        let (held, room) = try takeRoomAhead(of: arriving.picture, bytes, eager, isLast: false)
+        let forms = held.forms
+        switch room {
         case .taken: break
         case .unknown: return step
         case .lacking(let bytes):
@@ -233,6 +290,7 @@ extension PictureStream {
             let checked = try arriving.picture.checked(frame)
             guard let previewScans, let facts = facts(of: checked, coder, for: forms), !forms.isEmpty else { break }
             self.facts = facts
+            self.facts?.isProgressive = goodRows == nil
             let rows = goodRows.map { min($0, checked.height) }
             guard rows ?? 1 > 0, arriving.shows(rows: rows, of: bytes.count) || previewScans == 0 else { break }
             try show(checked, rows: rows ?? checked.height, of: bytes, forms, facts, in: &step)
@@ -250,7 +308,7 @@ extension PictureStream {
         let cost = DecodeCost(
             of: facts, sources, growth: growth(of: forms, facts),
             coder: try arriving?.picture.needs()?.bytes ?? frame.byteCount)
-        guard try takeRoom(for: cost, of: bytes, isLast: false, keepsMore: true) else {
+        guard takeRoom(for: cost, isLast: false, keepsMore: true) else {
             arriving = nil
             step.lacksRoom = cost.total
             return

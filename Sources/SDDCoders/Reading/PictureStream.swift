@@ -16,7 +16,7 @@ package final class PictureStream: @unchecked Sendable {
     var isApps: Bool?
     /// The picture of an application's or installed coder while the body arrives.
     var arriving: ArrivingPicture?
-    private let memory: (any MemoryKeeping)?
+    let memory: (any MemoryKeeping)?
     /// See `isMade(_:)`.
     let isOfMadeBody: Bool
     var format: ImageFormat?
@@ -34,7 +34,7 @@ package final class PictureStream: @unchecked Sendable {
     private var parts: [PicturePart] = []
     /// Indices in `parts` by key, so that a lookup among many forms is not linear.
     private var places: [PictureSource.Key: [Int]] = [:]
-    private var reserved: (any MemoryReserved)?
+    var reserved: (any MemoryReserved)?
     /// The memory that all readers take together.
     private var cost: DecodeCost?
     /// Bytes that transforms take if they make pictures larger.
@@ -63,7 +63,14 @@ package final class PictureStream: @unchecked Sendable {
         package init(pictures: [FormedPicture]? = nil) { self.pictures = pictures }
 
         /// True if at least one of the pictures is damaged or truncated.
-        var isPartial: Bool { (pictures ?? []).contains { (try? $0.image.get())?.goodRows != nil } }
+        var isPartial: Bool {
+            (pictures ?? []).contains { picture in
+                switch picture.image {
+                case .success(let image): image.goodRows != nil
+                case .failure(let error): error.isDamage
+                }
+            }
+        }
     }
 
     /// - Parameters:
@@ -130,21 +137,31 @@ package final class PictureStream: @unchecked Sendable {
         var step = Step()
         step.facts = facts
         guard isHeadKnown else { return step }
-        try setParts(for: forms, of: bytes, isLast: isLast)
         try checkSize()
-        if try !hasRoom(for: bytes, isLast: isLast) {
+        let held = try held(forms, of: bytes, isLast: isLast)
+        let isForAll = held.forms.count == forms.count
+        let keepsRest = forms.contains { $0.isLenient }
+        let forms = held.forms
+        try setParts(for: forms, of: bytes, isLast: isLast)
+        if !hasRoom(isPlausible: held.isPlausible, isLast: isLast) {
             removeParts()
             reserved = nil
             step.lacksRoom = cost?.total ?? 0
             return step
         }
-        for index in parts.indices where !parts[index].isOver { try parts[index].read(bytes, isLast: isLast) }
-        if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }) { throw failure }
+        for index in parts.indices where !parts[index].isOver {
+            try parts[index].read(bytes, isLast: isLast, keepsRest: keepsRest)
+        }
+        if let failure = parts.first?.failure, parts.allSatisfy({ $0.failure == failure }), isForAll,
+            facts == nil || !forms.contains(where: \.isLazy)
+        {
+            throw failure
+        }
         step.isComplete = (isLast || !parts.isEmpty) && parts.allSatisfy { $0.isOver }
         if step.isComplete {
-            if isLast { try readAgainWhatHasNoEnd(bytes) }
+            if isLast { try readAgainWhatHasNoEnd(bytes, keepsRest: keepsRest) }
             if isLast || endsEarly {
-                step.pictures = pictures(forms, of: isLast ? bytes : nil)
+                step.pictures = pictures(forms, of: isLast ? bytes : nil) + held.refused
                 if let cost { reserved?.decoded(keeping: cost.pixels) }
                 step.reserved = reserved
             }
@@ -169,18 +186,23 @@ package final class PictureStream: @unchecked Sendable {
             // The reader reports the error more precisely.
         }
         guard let format = ImageFormat(sniffing: bytes), let coder = registry.coder(for: format) else {
-            throw CoderError(.unknownFormat, Self.missingCoder(bytes))
+            throw unknownFormat(of: bytes)
         }
         self.format = format
         self.coder = coder
         return true
     }
 
-    /// Returns a hint for a body of a known format that nothing decodes.
-    private static func missingCoder(_ bytes: Bytes) -> String {
-        guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else { return "" }
-        guard let coder = format.coderPackage else { return "it is \(name), which no installed coder can decode" }
-        return "no decoder for \(name) is installed: \(coder) has one"
+    /// Returns the error for a body that nothing decodes; it tells what is missing if the format is known.
+    func unknownFormat(of bytes: Bytes) -> CoderError {
+        guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else {
+            return CoderError(.unknownFormat)
+        }
+        guard let coder = format.coderPackage else {
+            return CoderError(.unknownFormat, "it is \(name), which no installed coder can decode")
+        }
+        let reason = registry.installed?.refusal(of: format) ?? "\(coder) has one"
+        return CoderError(.unknownFormat, "no decoder for \(name) is installed: \(reason)")
     }
 
     /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.
@@ -210,8 +232,7 @@ package final class PictureStream: @unchecked Sendable {
         let grown = growth(of: forms, facts)
         if grown != growth { (growth, cost) = (grown, nil) }
         for form in forms where part(for: form) == nil {
-            var source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
-            source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
+            let source = source(form, isAlone: forms.count == 1, of: bytes, isLast: isLast)
             var part = PicturePart(
                 source: source, converter: source.key.isConverted ? facts?.colour?.converter : nil,
                 reader: try makeReader(source, coder))
@@ -220,6 +241,12 @@ package final class PictureStream: @unchecked Sendable {
             parts.append(part)
             cost = nil
         }
+    }
+
+    private func source(_ form: DecodeOptions, isAlone: Bool, of bytes: Bytes, isLast: Bool) -> PictureSource {
+        var source = PictureSource(form, isAlone: isAlone, facts: facts, isMade: isMade(facts))
+        source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
+        return source
     }
 
     private func makeReader(
@@ -282,62 +309,34 @@ package final class PictureStream: @unchecked Sendable {
     }
 
     /// Reserves room for all readers together. Readers at work have theirs already.
-    private func hasRoom(for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
+    private func hasRoom(isPlausible: Bool, isLast: Bool) -> Bool {
         guard cost == nil, let facts else { return true }
         let cost = DecodeCost(
             of: facts, hasScans: hasScans == true, parts.filter { $0.failure == nil }.map { $0.source },
             growth: growth)
         self.cost = cost
-        return try takeRoom(for: cost, of: bytes, isLast: isLast)
+        return isPlausible && takeRoom(for: cost, isLast: isLast)
     }
 
-    /// Makes `reserved` match what a picture needs.
-    /// - Parameter keepsMore: whether room beyond that is kept, since the cost may turn out to be higher.
-    /// - Returns: false if there is no room now.
-    func takeRoom(
-        for cost: DecodeCost, of bytes: Bytes, isLast: Bool, keepsMore: Bool = false
-    ) throws(CoderError) -> Bool {
-        guard try isAllowed(cost, for: bytes, isLast: isLast) else { return false }
-        guard let memory, cost.total > 0 else { return true }
-        if let reserved, reserved.bytes >= cost.total {
-            if !keepsMore { reserved.shrink(to: cost.total) }
-            return true
+    /// Returns the forms that are to be decoded now, see `Held`.
+    private func held(_ forms: [DecodeOptions], of bytes: Bytes, isLast: Bool) throws(CoderError) -> Held {
+        try held(forms, of: bytes, isLast: isLast) { form in
+            // A lazy picture is decoded later.
+            guard let facts, !form.isLazy else { return nil }
+            let source = source(form, isAlone: true, of: bytes, isLast: isLast)
+            if failure(of: source) != nil { return nil }
+            return DecodeCost(of: facts, hasScans: hasScans == true, [source], growth: growth(of: [form], facts))
         }
-        reserved = nil
-        reserved = memory.reserve(cost.total, isArriving: !isLast)
-        return reserved != nil
-    }
-
-    /// Checks a cost against the limits.
-    /// - Returns: false if the bytes so far are too few for that much memory.
-    private func isAllowed(_ cost: DecodeCost, for bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
-        guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
-            throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
-        }
-        if limits.isPlausible(cost.suspicious, of: bytes.count) { return true }
-        guard isLast else { return false }
-        throw CoderError(.tooMuchForBody, "about \(cost.total) bytes for a body of \(bytes.count)")
-    }
-
-    /// True if memory is reserved. Not called during a step.
-    package var holdsRoom: Bool { reserved != nil }
-
-    func giveRoomBack() { reserved = nil }
-
-    /// Returns the reservation for pictures that an application's coder has made.
-    func roomOfMade(_ cost: DecodeCost) -> (any MemoryReserved)? {
-        reserved?.decoded(keeping: cost.pixels)
-        return reserved
     }
 
     /// Decodes a picture again from the whole body if it was complete before its last byte, but the body turns out to
     /// be truncated.
-    private func readAgainWhatHasNoEnd(_ bytes: Bytes) throws(CoderError) {
+    private func readAgainWhatHasNoEnd(_ bytes: Bytes, keepsRest: Bool) throws(CoderError) {
         guard let coder else { return }
         for index in parts.indices where parts[index].pixels != nil && !parts[index].reader.isEnded(by: bytes) {
             parts[index].reader = try makeReader(parts[index].source, coder)
             parts[index].pixels = nil
-            try parts[index].read(bytes, isLast: true)
+            try parts[index].read(bytes, isLast: true, keepsRest: keepsRest)
         }
     }
 

@@ -38,6 +38,10 @@ package struct SizeRule: Hashable, Sendable {
 
     package static let none = SizeRule()
 
+    /// The length that both sides of a picture reduced with its aspect ratio must have at least for the rule; 0 if all of
+    /// the picture is needed. A free side stays as long as it is if the other one is stretched.
+    var neededSide: Int { fit == .stretch && min(width, height) == 0 ? 0 : max(width, height) }
+
     /// Returns the plan for a stored picture. `isTransposed` says that it is shown with its sides exchanged.
     func plan(width: Int, height: Int, isTransposed: Bool) -> SizePlan {
         isTransposed ? plan(width: height, height: width).transposed : plan(width: width, height: height)

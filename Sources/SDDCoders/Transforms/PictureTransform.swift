@@ -8,7 +8,7 @@ package enum PictureTransform: Sendable {
     case rotate(QuarterTurns)
     /// Rotates by an angle that is no quarter turn. The result has alpha, even if the picture had none.
     case turn(Rotation)
-    /// Rounds the corners, by at most half of the shorter side. The result has alpha, even if the picture had none.
+    /// Rounds the corners, by at most half of the shorter side. Round corners have alpha, even if the picture had none.
     case roundCorners(radius: Int, Corners)
     case border(Border)
     /// Mixes the colours with one, as far as it is opaque.
@@ -54,6 +54,8 @@ package enum PictureTransform: Sendable {
         /// 0xAARRGGBB.
         package let argb: UInt32
         package init(argb: UInt32) { self.argb = argb }
+
+        var isClear: Bool { argb >> 24 == 0 }
 
         /// Eight hexadecimal digits, those of alpha first.
         fileprivate var text: String {

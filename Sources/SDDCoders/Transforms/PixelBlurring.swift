@@ -47,8 +47,11 @@ private struct BlurLine {
     func blur(_ length: Int, _ boxes: [(before: Int, behind: Int)]) {
         for box in boxes {
             let clamped = { (place: Int) in pixels[min(max(place, 0), length - 1)] }
-            var sum = SIMD4<Double>.zero
-            for place in -box.before...box.behind { sum += clamped(place) }
+            // What of a box lies far outside has the pixels of the edges.
+            let near = max(-box.before, -length)...min(box.behind, 2 * length)
+            var sum = clamped(-1) * Double(near.lowerBound + box.before)
+            for place in near { sum += clamped(place) }
+            sum += clamped(length) * Double(box.behind - near.upperBound)
             let share = 1 / Double(box.before + box.behind + 1)
             for place in 0..<length {
                 averages[place] = sum * share

@@ -66,6 +66,7 @@ package final class TransformChain: Hashable, Sendable {
         {
             throw .tooLarge(width: size.width, height: size.height)
         }
+        if transform.hasNoEffect { return pixels }
         do throws(CoderError) {
             switch transform {
             case .resize(let size): return try pixels.resized(size)
@@ -96,6 +97,17 @@ package final class TransformChain: Hashable, Sendable {
 }
 
 extension PictureTransform {
+    /// True if the transform leaves every pixel as it is. Drawing it would round those of some formats.
+    fileprivate var hasNoEffect: Bool {
+        switch self {
+        case .roundCorners(let radius, let corners): radius <= 0 || corners.isEmpty
+        case .border(let border): border.width <= 0 || border.colour.isClear
+        case .tint(let colour): colour.isClear
+        case .blur(let deviation): deviation <= 0
+        case .resize, .crop, .flip, .rotate, .turn, .custom: false
+        }
+    }
+
     /// The size of a picture that the transform scales or turns by an angle; `nil` if it makes none, or is another one.
     fileprivate func madeSize(ofWidth width: Int, height: Int) -> (width: Int, height: Int)? {
         switch self {

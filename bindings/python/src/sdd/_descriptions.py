@@ -214,8 +214,9 @@ max_pixels: Largest width * height. Default 128 Mi (134,217,728).
 decode_time: Processor time for one picture, and again for its frames: for all that are preloaded,
     or for one that is requested; default 5 seconds; -1: none.
 max_decode_bytes: Memory for one picture while it is decoded, for its pixels and the decoder's own
-    data, as estimated from its header; default 1 GiB; -1: none. For the limit on all pictures
-    together see set_decode_memory_limit().
+    data, as estimated from its header; default 1 GiB; -1: none. Requests that share a transfer but
+    want different pixels count one by one. For the limit on all pictures together see
+    set_decode_memory_limit().
 max_decode_ratio: A picture that takes more than 128 MiB while it is decoded must have at least one
     byte of body for each max_decode_ratio bytes of memory; otherwise a small file could take much
     memory. Default 512: photographs, screen shots and diagrams stay well below; -1: none. Of what a
