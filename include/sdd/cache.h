@@ -303,7 +303,8 @@ typedef struct sdd_cache_config {
        Default 10000; SDD_NO_LIMIT: none. */
     int64_t destroy_timeout_ms;
 
-    /* Levels that the application keeps itself; the structs are copied. NULL: the library's. */
+    /* Levels that the application keeps itself; the structs are copied. NULL: the library's. The
+       user_data of a level that the cache has not is freed at once. */
 
     /* In place of the library's memory level. max_memory_cost, max_memory_count and no_live_images
        then have no effect. */
