@@ -22,7 +22,17 @@ import Testing
     private static let first = redirect(to: "/b").then(at: "/b", "Cache-Control: max-age=3600", "ETag: \"a\"")
     private static let still = asking(redirect(to: "/b").then(304, at: "/b")).from(.httpRevalidated).body(of: 0)
 
+    private static func varying(for person: String) -> HTTPStep {
+        redirect(to: "/b", "Vary: X-Person").then(at: "/b", "Cache-Control: max-age=3600", "ETag: \"a\"")
+            .asking("X-Person: \(person)")
+    }
+
     static let cases: [HTTPSequence] = [
+        .init(
+            "9111 §4.1: what selects the redirect selects what is behind it", varying(for: "anna"),
+            HTTPStep.notCached.offline.asking("X-Person: bob"), varying(for: "bob"),
+            HTTPStep.fresh.offline.asking("X-Person: anna"),
+            HTTPStep.fresh.offline.asking("X-Person: bob").body(of: 2)),
         .init("9111 §4: revalidated, though it is fresh", first, still, still),
         .init(
             "9110 §15.4.2: also if the redirect is cacheable",

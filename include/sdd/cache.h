@@ -155,7 +155,8 @@ typedef struct sdd_memory_store {
     sdd_image *SDD_NULLABLE (*SDD_NULLABLE get)(const char *SDD_NONNULL key,
                                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* Keeps an image in place of the one that is there. `image` is borrowed: retain it. `cost` is
-       its size in bytes, as max_memory_cost counts it. Required. */
+       its size in bytes, as max_memory_cost counts it. An image that a server has selected by Vary
+       is not put here, since a copy would lose for whom: `remove` is called instead. Required. */
     void (*SDD_NULLABLE put)(const char *SDD_NONNULL key, sdd_image *SDD_NONNULL image,
                              int64_t cost, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* Removes the image of a key, if there is one. Required. */

@@ -74,8 +74,9 @@ extension Revalidation {
         if response.status == 304 {
             // Behind a redirect that has changed, the same validator may belong to another image.
             guard response.url == stored.response.url,
+                let fields = response.storableFields,
                 let fresh = CacheRules.freshened(
-                    stored.response, by: response.fields, for: lookup.request,
+                    stored.response, by: fields, for: lookup.request,
                     requestTime: head.requestTime / 1_000_000, responseTime: now),
                 let head = stored.head(age: Freshness(of: fresh, now: now).age, updated: fresh)
             else { return .again }
