@@ -1,3 +1,4 @@
+import SDDBase
 import TestSupport
 import Testing
 
@@ -64,4 +65,22 @@ import Testing
         .init(
             "9111 §4.4: a POST to its URL removes it", first, .answered().by("POST"), redirect(to: "/b").then(at: "/b")),
     ]
+
+    @Test("a URL that differs only in what the keys leave out is no redirect")
+    func ignoredParametersAreNoRedirect() throws {
+        // given
+        let world = try HTTPCacheWorld(ignoring: KeyFilter(dropping: ["token"]))
+        world.server.script(
+            "s", ScriptedReply(200, ["Cache-Control: max-age=60", "ETag: \"a\""], body: Array("picture".utf8)),
+            ScriptedReply(304))
+        _ = try world.run(world.request("/script/s?token=1"))
+        #expect(world.flush())
+        // when
+        let fresh = try world.run(world.request("/script/s?token=2"))
+        world.time.pass(seconds: 100)
+        let stale = try world.run(world.request("/script/s?token=3"))
+        // then
+        #expect(fresh.origin == .httpFresh && fresh.text == "picture")
+        #expect(stale.origin == .httpRevalidated && stale.text == "picture" && world.server.requests.count == 2)
+    }
 }

@@ -154,7 +154,7 @@ extension HTTPLookupJob {
         switch answer {
         case .fresh, .stale, .staleWhileRevalidate:
             // The redirects that led there are responses of their own (RFC 9111 §4), and were not stored.
-            if stored.response.url != request.url || isWorthAsking(answer) {
+            if !lookup.isOwn(stored.response.url) || isWorthAsking(answer) {
                 return request.cacheControl.isOnlyIfCached
                     ? .unavailable
                     : .validate(conditions: CacheRules.conditions(of: stored.response), mayServeIfError: false)

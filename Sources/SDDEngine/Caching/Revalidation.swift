@@ -46,7 +46,8 @@ package final class Revalidation: Sendable {
     /// The conditions to send; `nil` if there are none.
     var question: HTTPRequest.Conditions? {
         guard let stored, !conditions.fields.isEmpty else { return nil }
-        return HTTPRequest.Conditions(url: stored.response.url, fields: conditions)
+        let url = lookup.isOwn(stored.response.url) ? lookup.request.url : stored.response.url
+        return HTTPRequest.Conditions(url: url, fields: conditions)
     }
 
     var storedBody: Bytes? { stored?.body }
@@ -73,7 +74,7 @@ extension Revalidation {
         let (response, now) = (head.response, head.responseTime / 1_000_000)
         if response.status == 304 {
             // Behind a redirect that has changed, the same validator may belong to another image.
-            guard response.url == stored.response.url,
+            guard lookup.isSame(response.url, as: stored.response.url),
                 let fields = response.storableFields,
                 let fresh = CacheRules.freshened(
                     stored.response, by: fields, for: lookup.request,
