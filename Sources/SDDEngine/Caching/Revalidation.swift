@@ -145,7 +145,8 @@ extension Revalidation {
         }
         // The caller to store it for is not known.
         if response.isOfUnknownCaller { return .nothing }
-        guard mayStore, lookup.wishes.contains(.http) else { return .nothing }
+        // What a load is given is stored by the load, at its levels.
+        guard mayStore, lookup.wishes.contains(.http), !lookup.wishes.contains(.refreshesLoad) else { return .nothing }
         if response.status == 206 { return parts(head, body).map { .keepParts($0, body) } ?? .nothing }
         if let stored = head.stored(for: lookup.request) { return .store(stored, body) }
         return isWithdrawn(by: response) ? .withdrawn : .nothing
@@ -203,7 +204,7 @@ extension Revalidation {
         // A response that is written releases the claim afterwards, so that other processes find the entry.
         guard let claim, !outcome.isWritten else { return }
         // Loads queue their own writes before this, so the claim is released after them.
-        if lookup.wishes.contains(.pictures) {
+        if !lookup.wishes.isDisjoint(with: [.pictures, .refreshesLoad]) {
             disk.change { claim.release() }
         } else {
             disk.read { claim.release() }
@@ -236,6 +237,11 @@ extension Revalidation {
     private func freshen(_ response: StoredResponse) {
         lookup.cache.counters.add(.httpRevalidated, 1)
         guard let stored else { return }
+        // The entry of a load stays as it is.
+        if lookup.wishes.contains(.refreshesLoad) {
+            claim?.release()
+            return
+        }
         // The 304 may forbid storing it.
         guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
         var metadata = stored.entry.metadata
