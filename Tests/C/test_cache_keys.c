@@ -53,11 +53,11 @@ CASE(transforms_are_part_of_a_key)
     list[1].kind = SDD_TRANSFORM_ROTATE;
     list[1].degrees = 90;
     CHECK_STATUS(sdd_cache_key(c.cache, "https://host/name.jpg", NULL, list, 2, key, sizeof key, NULL), SDD_OK);
-    CHECK_TEXT(key, "https://host/name-flip(vertical)-rotate(90).jpg");
+    CHECK_TEXT(key, "https://host/name-Transform({flip(vertical)-rotate(90)}).jpg");
     decode.target_width = 5;
     decode.target_height = 4;
     CHECK_STATUS(sdd_cache_key(c.cache, "https://host/name.jpg", &decode, list, 1, key, sizeof key, NULL), SDD_OK);
-    CHECK_TEXT(key, "https://host/name-Thumbnail({5.000000,4.000000},1)-flip(vertical).jpg");
+    CHECK_TEXT(key, "https://host/name-Thumbnail({5.000000,4.000000},1)-Transform({flip(vertical)}).jpg");
 }
 
 CASE(a_url_is_its_own_key)

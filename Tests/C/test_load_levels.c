@@ -298,7 +298,7 @@ CASE(m24_b15_transformed_pictures_are_stored)
     }
     pictures_are_transformed = 0;
     const char *key = key_of(l.cache.cache, url, NULL, &rotation, 1);
-    CHECK(strstr(key, "-rotate(90).png?m24") != NULL);
+    CHECK(strstr(key, "-Transform({rotate(90)}).png?m24") != NULL);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     /* The top left pixel of the rotated picture was at the bottom left. */

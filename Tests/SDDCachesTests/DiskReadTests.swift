@@ -36,4 +36,27 @@ import Testing
         #expect(answers.wait(count: 2)?.sorted() == ["late", "normal"])
         #expect(answers.all.count == 2 && counters[.diskMisses] == 2)
     }
+
+    @Test("a read between two entries that are still to be created gets the later one")
+    func readsWaitForTheNewestEntry() throws {
+        // given
+        let fixture = try DiskFixture()
+        let cache = try DiskCache.make(
+            fixture.store(), counters: CacheCounters(), trimInterval: nil, time: fixture.time)
+        defer { cache.stop() }
+        let gate = Expectation()
+        cache.change { _ = gate.wait() }
+        let answers = Recorder<Int?>()
+        func store(_ count: Int) throws {
+            let body = try #require(Bytes([UInt8](repeating: 1, count: count)))
+            cache.store("k", then: { _ in }, make: { .entry(EntryMetadata(key: "k"), body) })
+        }
+        // when
+        try store(1)
+        cache.read("k") { answers.record($0?.body.count) }
+        try store(2)
+        gate.fulfil()
+        // then
+        #expect(answers.wait(count: 1) == [2])
+    }
 }

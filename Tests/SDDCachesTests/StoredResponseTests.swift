@@ -35,6 +35,16 @@ import Testing
         #expect(CacheRules.selects(back, request(["A: 12"])))
     }
 
+    @Test("the body of an error response is not the picture of its URL")
+    func onlyASuccessIsAPicture() {
+        for (status, isTaken) in [(200, true), (203, true), (404, false), (500, false)] as [(UInt32, Bool)] {
+            var bytes = Self.example
+            // Behind the version and the selecting fields.
+            withUnsafeBytes(of: status.littleEndian) { bytes.replaceSubrange(53..<57, with: $0) }
+            #expect((bytes.withUnsafeBytes { StoredSelection(decoding: $0) } != nil) == isTaken)
+        }
+    }
+
     @Test func truncatedOrLongerBytesAreRefused() {
         for count in Self.example.indices { #expect(decoded(Array(Self.example.prefix(count))) == nil) }
         #expect(decoded(Self.example + [0]) == nil)

@@ -79,6 +79,13 @@ import Testing
         #expect(CacheKeys.key(of: "a.png", as: form) == key)
     }
 
+    @Test func noURLEqualsATransformedKeyOfAnother() throws {
+        var turned = DecodeOptions()
+        turned.transforms = TransformChain([.flip(.vertical)])
+        let key = try #require(CacheKeys.key(of: "https://h/a.png", as: turned))
+        #expect(try CacheKeys.key(of: url(key)) != key)
+    }
+
     @Test func transformsAreAppendedInTheirOrder() {
         // given
         let chain = TransformChain([.flip(.both), .rotate(.one)])
@@ -87,16 +94,16 @@ import Testing
         // then
         #expect(
             CacheKeys.key(of: "https://h/a.png?x", as: plain)
-                == "https://h/a-flip(both)-rotate(90).png?x")
+                == "https://h/a-Transform({flip(both)-rotate(90)}).png?x")
         #expect(
             CacheKeys.key(of: "a.png", as: small)
-                == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90).png")
+                == "a-Thumbnail({200.000000,100.000000},1)-Transform({flip(both)-rotate(90)}).png")
         #expect(
             CacheKeys.key(of: "a", as: small)
-                == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90)")
+                == "a-Thumbnail({200.000000,100.000000},1)-Transform({flip(both)-rotate(90)})")
         // An empty list means no transforms; the treatment of animations does not change the key.
         plain.transformsAnimated = true
-        #expect(CacheKeys.key(of: "a.png", as: plain) == "a-flip(both)-rotate(90).png")
+        #expect(CacheKeys.key(of: "a.png", as: plain) == "a-Transform({flip(both)-rotate(90)}).png")
         plain.transforms = TransformChain()
         #expect(plain.transforms == nil && CacheKeys.key(of: "a.png", as: plain) == "a.png")
     }

@@ -55,6 +55,43 @@ import Testing
         #expect(try world.run(world.request("/script/s", pixels: true)).origin == .httpFresh)
     }
 
+    @Test("a stored response that is no picture is asked for again if a picture is wanted", arguments: [200, 304])
+    func aStoredPageIsAskedForAgain(status: Int) throws {
+        let world = try HTTPCacheWorld()
+        let lifetime = status == 304 ? "no-cache" : "max-age=3600"
+        let page = ScriptedReply(200, ["Cache-Control: \(lifetime)", "ETag: \"p\""], body: Array("<html>".utf8))
+        let picture = ScriptedReply(200, Self.fields, body: try Fixtures.array("png/grey4.png"))
+        if status == 304 {
+            world.server.script("s", page, ScriptedReply(304), picture)
+        } else {
+            world.server.script("s", page, picture)
+        }
+        #expect(try world.run(world.request("/script/s")).error == nil)
+        // when
+        let asked = try world.run(world.request("/script/s", pixels: true))
+        // then
+        #expect(asked.origin == .network && asked.image != nil)
+        #expect(world.server.requests.last?.header("If-None-Match") == nil)
+        #expect(world.flush())
+        #expect(try world.run(world.request("/script/s", pixels: true)).origin == .httpFresh)
+    }
+
+    @Test("5861 §3: a page does not replace the picture that is served while it is revalidated")
+    func aPageReplacesNoPictureInTheBackground() throws {
+        let world = try HTTPCacheWorld()
+        let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "Age: 90"]
+        world.server.script(
+            "s", ScriptedReply(200, window, body: try Fixtures.array("png/grey4.png")),
+            ScriptedReply(200, Self.fields, body: Array("<html>log in</html>".utf8)))
+        #expect(try world.run(world.request("/script/s", pixels: true)).origin == .network)
+        #expect(world.flush())
+        // when
+        #expect(try world.run(world.request("/script/s", pixels: true)).origin == .httpStale)
+        #expect(world.waitForStops(2))
+        // then
+        #expect(try world.run(world.request("/script/s", pixels: true)).origin == .httpStale)
+    }
+
     @Test("5861 §4: pixels decoded before the body broke off do not appear in the stale picture that is served")
     func servesTheStoredPictureAfterABreak() throws {
         let world = try HTTPCacheWorld()

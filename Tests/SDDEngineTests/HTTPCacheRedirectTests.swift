@@ -1,3 +1,4 @@
+import SDDBase
 import TestSupport
 import Testing
 
@@ -22,7 +23,17 @@ import Testing
     private static let first = redirect(to: "/b").then(at: "/b", "Cache-Control: max-age=3600", "ETag: \"a\"")
     private static let still = asking(redirect(to: "/b").then(304, at: "/b")).from(.httpRevalidated).body(of: 0)
 
+    private static func varying(for person: String) -> HTTPStep {
+        redirect(to: "/b", "Vary: X-Person").then(at: "/b", "Cache-Control: max-age=3600", "ETag: \"a\"")
+            .asking("X-Person: \(person)")
+    }
+
     static let cases: [HTTPSequence] = [
+        .init(
+            "9111 §4.1: what selects the redirect selects what is behind it", varying(for: "anna"),
+            HTTPStep.notCached.offline.asking("X-Person: bob"), varying(for: "bob"),
+            HTTPStep.fresh.offline.asking("X-Person: anna"),
+            HTTPStep.fresh.offline.asking("X-Person: bob").body(of: 2)),
         .init("9111 §4: revalidated, though it is fresh", first, still, still),
         .init(
             "9110 §15.4.2: also if the redirect is cacheable",
@@ -54,4 +65,22 @@ import Testing
         .init(
             "9111 §4.4: a POST to its URL removes it", first, .answered().by("POST"), redirect(to: "/b").then(at: "/b")),
     ]
+
+    @Test("a URL that differs only in what the keys leave out is no redirect")
+    func ignoredParametersAreNoRedirect() throws {
+        // given
+        let world = try HTTPCacheWorld(ignoring: KeyFilter(dropping: ["token"]))
+        world.server.script(
+            "s", ScriptedReply(200, ["Cache-Control: max-age=60", "ETag: \"a\""], body: Array("picture".utf8)),
+            ScriptedReply(304))
+        _ = try world.run(world.request("/script/s?token=1"))
+        #expect(world.flush())
+        // when
+        let fresh = try world.run(world.request("/script/s?token=2"))
+        world.time.pass(seconds: 100)
+        let stale = try world.run(world.request("/script/s?token=3"))
+        // then
+        #expect(fresh.origin == .httpFresh && fresh.text == "picture")
+        #expect(stale.origin == .httpRevalidated && stale.text == "picture" && world.server.requests.count == 2)
+    }
 }

@@ -29,6 +29,10 @@ import Testing
             "5861 §3: a failing revalidation changes nothing", window,
             .stale.after(100).meanwhile(500, by: [tag]), .stale.meanwhile(304, by: [tag]), .fresh),
         .init(
+            "5861 §3: the background request accepts what its caller does", window.accepting("200"),
+            HTTPStep.stale.after(100).accepting("200").meanwhile(203, by: [tag], "Cache-Control: max-age=60"),
+            HTTPStep.stale.accepting("200").meanwhile(304, by: [tag])),
+        .init(
             "5861 §3: without a validator", .answered("Cache-Control: max-age=60, stale-while-revalidate=600"),
             .stale.after(100).meanwhile(200, "Cache-Control: max-age=60"), .fresh.body(of: 1)),
         .init(

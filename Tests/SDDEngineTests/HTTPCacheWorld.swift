@@ -39,6 +39,7 @@ final class HTTPCacheWorld {
 
     init(
         folder: TemporaryFolder? = nil, server: ScriptedServer? = nil, shareWait: Int64? = nil,
+        ignoring parameters: KeyFilter? = nil,
         configure: (inout DownloaderConfiguration) -> Void = { _ in }
     ) throws {
         self.server = try server ?? ScriptedServer(fileRoot: Fixtures.directory)
@@ -47,8 +48,9 @@ final class HTTPCacheWorld {
         var options = DiskOptions(directory: self.folder.path("cache"))
         options.limits.maxAge = nil
         disk = try DiskCache.make(try DiskStore(options: options), counters: counters, trimInterval: nil)
+        let keyMaker = parameters.map { filter -> ImageCache.KeyMaker in { @Sendable url in filter.key(of: url) } }
         cache = ImageCache(
-            memory: MemoryCache(), disk: disk, counters: counters, shareWait: shareWait, time: time)
+            memory: MemoryCache(), disk: disk, counters: counters, keyMaker: keyMaker, shareWait: shareWait, time: time)
         var configuration = DownloaderConfiguration()
         configuration.transport.proxy = .none
         configure(&configuration)

@@ -41,10 +41,10 @@ import Testing
         }
     }
 
-    private func put(_ key: String, _ body: [UInt8], user: [UInt8] = []) throws {
+    private func put(_ key: String, _ body: [UInt8], http: [UInt8] = [], user: [UInt8] = []) throws {
         let told = Expectation()
         let body = try Sample.body(body)
-        fixture.disk.store(EntryMetadata(key: key, user: user), body) { _ in told.fulfil() }
+        fixture.disk.store(EntryMetadata(key: key, http: http, user: user), body) { _ in told.fulfil() }
         #expect(told.wait())
     }
 
@@ -119,6 +119,33 @@ import Testing
         let found = try #require(try ask(lookup(Self.thumbnail, .disk)))
         _ = try found.picture(in: Self.thumbnail)
         #expect(fixture.cache.image(for: thumbnailKey) == nil)
+    }
+
+    @Test("a query of any entry keeps its picture in memory for the requests that it was selected for")
+    func aQueryKeepsTheSelection() throws {
+        // given
+        let (anna, bob) = (Sample.person("anna"), Sample.person("bob"))
+        let vary = Response(status: 200, redirectsVary: ["X-Person"])
+        let selection = try #require(fixture.cache.selection(varyOf: vary, anna))
+        try put(Self.key, Fixtures.array("png/rgb8.png"), http: selection.encoded())
+        // when
+        _ = try #require(try ask(lookup())).picture(in: DecodeOptions())
+        // then
+        #expect(fixture.cache.image(for: Self.key, askedWith: anna) != nil)
+        #expect(fixture.cache.image(for: Self.key, askedWith: bob) == nil)
+    }
+
+    @Test("the picture of an error response is not kept in memory for loads")
+    func anErrorsPictureIsNotKept() throws {
+        // given
+        let request = try CacheableRequest(Sample.request(Self.key).transfer, secret: fixture.cache.secret)
+        let error = CacheRules.makeStored(
+            request, status: 404, url: Self.key, fields: ResponseFields(), requestTime: 0, responseTime: 0, family: 1)
+        try put(Self.key, Fixtures.array("png/rgb8.png"), http: #require(error).encoded())
+        // when
+        _ = try #require(try ask(lookup())).picture(in: DecodeOptions())
+        // then
+        #expect(fixture.cache.image(for: Self.key) == nil)
     }
 
     @Test func lookupsWithTheSameOptionsAreEqual() throws {

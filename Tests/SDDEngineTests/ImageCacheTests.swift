@@ -88,6 +88,32 @@ import Testing
         #expect(cache.image(for: "k") == nil && onDisk("k")?.body.count == 2)
     }
 
+    // MARK: Vary
+
+    @Test("9111 §4.1: the Vary of redirects selects a picture, too")
+    func redirectsSelectWhatIsBehindThem() {
+        let (anna, bob) = (Sample.person("anna"), Sample.person("bob"))
+        let response = Response(status: 200, redirectsVary: ["X-Person"])
+        let selection = cache.selection(varyOf: response, anna)
+        #expect(selection?.selects(anna, cache.secret) == true && selection?.selects(bob, cache.secret) == false)
+        #expect(cache.selection(varyOf: Response(status: 200), anna) == nil)
+    }
+
+    @Test("a picture that Vary selects is not given to the application's store, and replaces an older one there")
+    func selectedPicturesStayOutOfTheApplicationsStore() throws {
+        // given
+        let store = ApplicationsStore()
+        let cache = ImageCache(memory: nil, images: store, disk: nil, counters: CacheCounters())
+        cache.storeInMemory(try image(), for: "k")
+        #expect(store.keys == ["k"])
+        // when
+        let selected = try image()
+        selected.keep(for: try Sample.body([1]))
+        cache.storeInMemory(selected, for: "k")
+        // then
+        #expect(store.keys.isEmpty)
+    }
+
     // MARK: Cost
 
     @Test func anImageCostsItsPixelsAndItsBytes() throws {
@@ -286,4 +312,17 @@ import Testing
         // Entries stored before are still there for the next cache.
         #expect(try store.contains("k"))
     }
+}
+
+/// An application's memory level that keeps copies: the keys alone.
+private final class ApplicationsStore: ImageStore {
+    private let stored = Monitor<Set<String>>([])
+
+    var keys: Set<String> { stored.withLock { $0 } }
+
+    func image(for key: String) -> Image? { nil }
+    func store(_ image: Image, cost: Int, for key: String) { stored.withLock { _ = $0.insert(key) } }
+    func remove(_ key: String) { stored.withLock { _ = $0.remove(key) } }
+    func removeAll() {}
+    func trim(_ pressure: MemoryPressure) {}
 }

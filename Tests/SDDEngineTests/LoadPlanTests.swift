@@ -156,7 +156,14 @@ import Testing
 
     @Test func fromLoaderOnlyStoresWithoutLookingUp() throws {
         let (plan, key) = (try plan(load, .fromLoaderOnly), try key())
-        #expect(plan.lookup == nil && plan.store?.key == key && plan.refreshed?.key == key)
+        #expect(plan.lookup == nil && plan.store?.key == key && plan.refreshed == nil)
+    }
+
+    @Test("a refresh compares only with what the load may find", arguments: [CacheLevels.memory, []])
+    func aRefreshAsksOnlyTheGivenLevels(levels: CacheLevels) throws {
+        var load = load
+        (load.levels.query, load.levels.originalQuery) = (levels, levels)
+        #expect(try plan(load, .refreshCached).refreshed == nil)
     }
 
     // MARK: - Which caches, and which keys

@@ -127,6 +127,31 @@ import Testing
         #expect(try world.load("a", Self.picture).image?.width == 37)
     }
 
+    @Test("M12: equal bytes leave the entry with the application's data")
+    func aRefreshKeepsTheApplicationsData() throws {
+        let key = "http://host/a"
+        let item = CacheItem(
+            key: key, image: nil, bytes: try Fixtures.bytes(Self.picture), extended: try Sample.body([9]), levels: .disk
+        )
+        #expect(world.fixture.cache.storeNow(item) == nil)
+        let callbacks = try world.submit("a", DecodeOptions(), .refreshCached)
+        #expect(try world.answerNext(with: Fixtures.array(Self.picture)))
+        #expect(LoaderWorld.end(of: callbacks)?.error?.code == .notModified)
+        #expect(world.written == 1 && world.fixture.disk.read(key)?.metadata.user == [9])
+    }
+
+    @Test("M12: a refresh stores at the levels of its load, and not past them")
+    func aRefreshStoresAtTheGivenLevels() throws {
+        _ = try world.load("a", Self.picture)
+        var plan = try world.plan("a", DecodeOptions(), .refreshCached)
+        plan.store = nil
+        let callbacks = RecordingCallbacks()
+        _ = try #require(world.loader.submit(plan, callbacks: callbacks))
+        #expect(try world.answerNext(with: Fixtures.array(Self.other)))
+        #expect(LoaderWorld.end(of: callbacks)?.image?.width == 37)
+        #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
+    }
+
     @Test("M12: a refresh that fails leaves the cached picture") func aRefreshThatFails() throws {
         _ = try world.load("a", Self.picture)
         let callbacks = try world.submit("a", Self.small, .refreshCached)

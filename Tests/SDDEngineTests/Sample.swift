@@ -36,6 +36,13 @@ enum Sample {
         func completed(_ result: DownloadResult, token: UInt64) {}
     }
 
+    /// Makes the fields of a request by which servers tell persons apart.
+    static func person(_ name: String) -> HTTPFields {
+        var fields = HTTPFields()
+        fields.set("X-Person", to: name)
+        return fields
+    }
+
     static func response(_ status: Int32 = 200, type: String = "image/png") -> Response {
         Response(status: status, url: "http://host/", fields: fields(type: type))
     }

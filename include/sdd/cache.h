@@ -155,7 +155,8 @@ typedef struct sdd_memory_store {
     sdd_image *SDD_NULLABLE (*SDD_NULLABLE get)(const char *SDD_NONNULL key,
                                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* Keeps an image in place of the one that is there. `image` is borrowed: retain it. `cost` is
-       its size in bytes, as max_memory_cost counts it. Required. */
+       its size in bytes, as max_memory_cost counts it. An image that a server has selected by Vary
+       is not put here, since a copy would lose for whom: `remove` is called instead. Required. */
     void (*SDD_NULLABLE put)(const char *SDD_NONNULL key, sdd_image *SDD_NONNULL image,
                              int64_t cost, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* Removes the image of a key, if there is one. Required. */
@@ -305,7 +306,8 @@ typedef struct sdd_cache_config {
        Default 10000; SDD_NO_LIMIT: none. */
     int64_t destroy_timeout_ms;
 
-    /* Levels that the application keeps itself; the structs are copied. NULL: the library's. */
+    /* Levels that the application keeps itself; the structs are copied. NULL: the library's. The
+       user_data of a level that the cache has not is freed at once. */
 
     /* In place of the library's memory level. max_memory_cost, max_memory_count and no_live_images
        then have no effect. */

@@ -211,8 +211,9 @@ SDD_API sdd_status sdd_cache_clear_wait(sdd_cache *SDD_NULLABLE cache, sdd_cache
  * "https://host/name-Thumbnail({200.000000,100.000000},1).jpg" is the key of https://host/name.jpg
  * made to fit into 200 x 100 pixels; 0 in place of 1 stands for SDD_FIT_STRETCH. SDWebImage has the
  * same text, with %7B and %7D for the braces if the key is a URL with an extension.
- * Transforms follow the name as in "name-flip(vertical)-rotate(90).jpg", see sdd_transform_key(),
- * other decode options as in "name-Form({fill,format=3}).jpg". Query and fragment stay at the end.
+ * Transforms follow the name as in "name-Transform({flip(vertical)-rotate(90)}).jpg", see
+ * sdd_transform_key(), other decode options as in "name-Form({fill,format=3}).jpg". Query and
+ * fragment stay at the end.
  * Braces in the URL are escaped.
  *
  * @param cache The cache whose filter is called. NULL: the shared one.

@@ -139,7 +139,8 @@ typedef struct sdd_load_request {
     void *SDD_NULLABLE user_data; /* of all callbacks */
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 
-    /* The body that must come, as in sdd_download_request. */
+    /* The body that must come, as in sdd_download_request. Only what is downloaded is checked: a
+       picture in a cache is taken as it is, except with SDD_OPTION_FROM_LOADER_ONLY. */
 
     const char *SDD_NULLABLE integrity;
     int64_t expected_bytes;

@@ -56,7 +56,9 @@ func makeCache(_ config: sdd_cache_config) throws(Refusal) -> ImageCache {
 func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Refusal) -> ImageCache {
     let levels = try cacheLevels(config.levels, "sdd_cache_config.levels")
     let limits = try memoryLimits(config)
-    let images = levels.contains(.memory) ? try appMemoryStore(config.memory_store) : nil
+    // Stores of levels that the cache has not are read as well: it owns their data, and frees it.
+    let (memoryStore, entryStore) = (try appMemoryStore(config.memory_store), try appEntryStore(config.entry_store))
+    let images = levels.contains(.memory) ? memoryStore : nil
     let memory = levels.contains(.memory) && images == nil ? MemoryCache(limits: limits) : nil
     let filter = try parameters(config.ignored_query_parameters, "sdd_cache_config.ignored_query_parameters")
     let longestWait = try orNone(config.share_wait_ms, "sdd_cache_config.share_wait_ms", default: 30_000)
@@ -65,8 +67,7 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
     let watches = try flag(config.watch_memory_pressure, "sdd_cache_config.watch_memory_pressure")
     let closeLimit = try orNone(config.destroy_timeout_ms, "sdd_cache_config.destroy_timeout_ms", default: 10_000)
     let counters = CacheCounters()
-    let entries = levels.contains(.disk) ? try appEntryStore(config.entry_store) : nil
-    let disk = levels.contains(.disk) ? try openDisk(config, entries, counters, &failure) : nil
+    let disk = levels.contains(.disk) ? try openDisk(config, entryStore, counters, &failure) : nil
     let data = AppData(config.user_data, free: config.user_data_free)
     let cache = ImageCache(
         memory: memory, images: images, disk: disk, counters: counters,
@@ -75,8 +76,8 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
         keeping: data)
     if watches { cache.watchPressure() }
     data.own()
-    images?.own()
-    entries?.own()
+    memoryStore?.own()
+    entryStore?.own()
     return cache
 }
 

@@ -10,12 +10,17 @@ extension StoredSelection {
         return bytes
     }
 
-    /// - Parameter bytes: an encoded selection, or an encoded stored response.
+    /// - Parameter bytes: an encoded selection, or an encoded stored response. The body of an error response is not the
+    ///   picture of its URL: it decodes to nil.
     package init?(decoding bytes: UnsafeRawBufferPointer) {
         var reader = StoredBytes(bytes)
-        guard let version = reader.number(UInt8.self), let fields = reader.selecting(),
-            version == StoredResponse.version || version == Self.version && reader.isAtEnd
-        else { return nil }
+        guard let version = reader.number(UInt8.self), let fields = reader.selecting() else { return nil }
+        switch version {
+        case Self.version where reader.isAtEnd: break
+        case StoredResponse.version:
+            guard let status = reader.number(UInt32.self), (200...299).contains(status) else { return nil }
+        default: return nil
+        }
         self.init(fields: fields)
     }
 }

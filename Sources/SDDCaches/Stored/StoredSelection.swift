@@ -10,11 +10,11 @@ package struct StoredSelection: Equatable, Sendable {
     init(fields: [SelectingField]) { self.fields = fields }
 
     /// - Parameters:
-    ///   - response: the fields of the response, of which Vary is used. Accept-Encoding is ignored, since the content
-    ///     coding does not change the image.
+    ///   - response: the fields of the response, of which Vary is used; nil stands for "Vary: *". Accept-Encoding is
+    ///     ignored, since the content coding does not change the image.
     ///   - headers: the fields of its request.
-    package init(varyOf response: ResponseFields, _ headers: HTTPFields, _ secret: SecretKey) {
-        let names = Vary.names(in: response) ?? [Self.all]
+    package init(varyOf response: ResponseFields?, _ headers: HTTPFields, _ secret: SecretKey) {
+        let names = response.flatMap { Vary.names(in: $0) } ?? [Self.all]
         fields = Self.fields(names.filter { $0 != "accept-encoding" }, of: headers, secret)
     }
 

@@ -6,15 +6,19 @@ extension DiskCache {
     /// - Parameter wish: the caller's, which may make the read more urgent, or withdraw it before it begins; then there
     ///   is no answer.
     package func read(_ key: String, for wish: DiskRead? = nil, then answer: @escaping Answer) {
-        let work = { @Sendable [self] in
-            if wish?.isWithdrawn != true { answer(readNow(key)) }
-        }
         let known = queue.withLock { queue -> DiskQueue.Known? in
             if queue.isEnded { return nil }
             let known = queue.known(key)
             switch known {
-            case .unknown: queue.read(for: wish, work)
-            case .later: queue.change(work)
+            case .unknown:
+                queue.read(for: wish) { [self] in
+                    if wish?.isWithdrawn != true { answer(readNow(key)) }
+                }
+            // By then another entry may be about to be created.
+            case .later:
+                queue.change { [self] in
+                    if wish?.isWithdrawn != true { read(key, for: wish, then: answer) }
+                }
             case .staged, .nothing: break
             }
             return known

@@ -27,6 +27,8 @@ extension CacheLookup {
 package struct LookupContext: Sendable {
     /// True if the network must not be used: only the cache can answer.
     package let isOffline: Bool
+    /// True if the stored response has turned out to be no picture, and counts as none.
+    var distrustsStored = false
     /// The saver of the previous attempt; its writes must be done before the lookup.
     var after: PartSaver?
     /// The job's wish to read entries, which is withdrawn if the job ends before it has an answer.
@@ -149,27 +151,4 @@ package struct PictureKeeper: Sendable {
         }
         keep(image)
     }
-}
-
-/// Cache work that the table decides on and that is done without its lock.
-enum CacheTask: Sendable {
-    case ask(TransferID, any CacheLookup, LookupContext)
-    /// Makes the reads of a question that has no answer yet more urgent.
-    case raise(any CacheLookup, DiskRead, Priority)
-    /// Asks for the claim to download, for a request whose turn has come.
-    case claim(TransferID, HTTPLookupJob)
-    /// Waits for the entry that another process stores, or for the end of its download.
-    case awaitOther(TransferID, HTTPLookupJob)
-    case keep(PictureKeeper, Image)
-    case keepPixels(PictureKeeper, Image, Response?, HTTPFields)
-    case keepOriginal(OriginalKeeper, Original)
-    /// Ends a mark, after the writes to a disk that were queued before.
-    case unmark(DownloadMark, DiskCache?)
-    /// Carries out the decision on a response: store, freshen or invalidate.
-    case apply(Revalidation, Revalidation.Outcome)
-    /// Sends a request without a caller.
-    case revalidate(HTTPRequest, HTTPCacheLookup)
-    /// Saves more of a body, in case the transfer is interrupted.
-    case save(PartSaver, Bytes)
-    case endSaving(PartSaver, isComplete: Bool)
 }

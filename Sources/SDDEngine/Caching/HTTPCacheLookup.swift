@@ -93,6 +93,13 @@ package final class HTTPCacheLookup: CacheLookup {
         return Set(keys.map { ExactText($0) })
     }
 
+    /// Whether a URL is the request's, but for what the cache's keys leave out of it.
+    func isOwn(_ url: String) -> Bool { isSame(url, as: request.url) }
+
+    func isSame(_ url: String, as other: String) -> Bool {
+        url == other || cache.key(ofURL: url) == cache.key(ofURL: other)
+    }
+
     /// A copy for a background revalidation, which has no caller and serves no stale response.
     var revalidating: HTTPCacheLookup { HTTPCacheLookup(revalidating: self) }
 }

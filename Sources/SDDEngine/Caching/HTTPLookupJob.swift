@@ -11,6 +11,7 @@ package final class HTTPLookupJob: Sendable {
     private let lookup: HTTPCacheLookup
     private let disk: DiskCache
     private let isOffline: Bool
+    private let distrustsStored: Bool
     /// The downloader's stores, of which so many are to be made before it is certain that there is no entry.
     private let stores: StoreProgress?
     private let decided: UInt64
@@ -25,6 +26,7 @@ package final class HTTPLookupJob: Sendable {
         self.lookup = lookup
         self.disk = disk
         isOffline = lookup.isOffline(context)
+        distrustsStored = context.distrustsStored
         stores = context.stores
         decided = context.stores?.decided ?? 0
         awaited = nil
@@ -36,6 +38,7 @@ package final class HTTPLookupJob: Sendable {
         lookup = other.lookup
         disk = other.disk
         isOffline = other.isOffline
+        distrustsStored = other.distrustsStored
         stores = other.stores
         decided = other.decided
         awaited = lock == 0 ? other.awaited ?? 0 : lock
@@ -49,7 +52,7 @@ package final class HTTPLookupJob: Sendable {
         // The lookup for an image in the cache came before this one, and found nothing.
         guard isHTTP else { return answer(.turn(self)) }
         disk.read(for: wish) { [self] in
-            let entries = lookup.entries(disk, isOffline: isOffline)
+            let entries = readEntries()
             let said = self.answer(by: entries)
             if let result = result(said, entries) { return answer(result) }
             // Without a claim to ask for, there is no reason to look again later.
@@ -104,7 +107,7 @@ extension HTTPLookupJob {
 
     private func lookAgain() -> (HTTPCacheLookup.Entries, CacheAnswer?, LookupResult?) {
         if isHTTP {
-            let entries = lookup.entries(disk, isOffline: isOffline)
+            let entries = readEntries()
             let said = answer(by: entries)
             return (entries, said, result(said, entries))
         }
@@ -145,6 +148,12 @@ extension HTTPLookupJob {
 // MARK: - Applying the caching rules
 
 extension HTTPLookupJob {
+    private func readEntries() -> HTTPCacheLookup.Entries {
+        var entries = lookup.entries(disk, isOffline: isOffline)
+        if distrustsStored { entries.selected = nil }
+        return entries
+    }
+
     private func answer(by entries: HTTPCacheLookup.Entries) -> CacheAnswer {
         var request = lookup.request
         request.isOffline = isOffline
@@ -154,7 +163,7 @@ extension HTTPLookupJob {
         switch answer {
         case .fresh, .stale, .staleWhileRevalidate:
             // The redirects that led there are responses of their own (RFC 9111 §4), and were not stored.
-            if stored.response.url != request.url || isWorthAsking(answer) {
+            if !lookup.isOwn(stored.response.url) || isWorthAsking(answer) {
                 return request.cacheControl.isOnlyIfCached
                     ? .unavailable
                     : .validate(conditions: CacheRules.conditions(of: stored.response), mayServeIfError: false)

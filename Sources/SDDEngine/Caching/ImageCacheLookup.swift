@@ -238,7 +238,10 @@ package final class ImageCacheLookup: CacheLookup {
         found.image = ready
         found.isOfOriginal = hasOriginal && !isMade
         found.extended = entry.extended
-        found.selection = headers.flatMap { cache.selection(of: entry, $0)?.bytes }
+        let selection = cache.selection(of: entry, headers)
+        found.selection = selection?.bytes
+        // A query of any entry may find one that no request gets.
+        if selection == nil { found.keeper = nil }
         // Otherwise it needs no flag: decoding a resized image to that size again leaves it as it is.
         found.isMade = isMade && (form.transforms != nil || form.colour == .sRGB)
         return found
@@ -259,11 +262,12 @@ extension ImageCache {
     }
 
     /// Reads the selection of an entry.
+    /// - Parameter headers: nil: the fields are not compared.
     /// - Returns: nil if the entry may not answer a request with these fields.
-    func selection(of entry: StoredEntry, _ headers: HTTPFields) -> Selection? {
+    func selection(of entry: StoredEntry, _ headers: HTTPFields?) -> Selection? {
         if entry.metadata.http.isEmpty { return Selection(bytes: nil) }
         guard let stored = unsafe entry.metadata.http.withUnsafeBytes({ unsafe StoredSelection(decoding: $0) }),
-            stored.selects(headers, secret)
+            headers.map({ stored.selects($0, secret) }) ?? true
         else { return nil }
         return Selection(bytes: stored.fields.isEmpty ? nil : Bytes(stored.encoded()))
     }

@@ -201,10 +201,10 @@ extension Revalidation {
     /// 9111 §5.2.2.5).
     func saver(for head: ResponseHead) -> PartSaver? {
         guard head.response.resumeValidator != nil, !head.response.isOfUnknownCaller,
-            CacheRules.stores(
-                lookup.request, status: head.response.status, fields: head.response.fields, isComplete: true),
+            let fields = head.response.storableFields,
+            CacheRules.stores(lookup.request, status: head.response.status, fields: fields, isComplete: true),
             let response = CacheRules.makeStored(
-                lookup.request, status: head.response.status, url: head.response.url, fields: head.response.fields,
+                lookup.request, status: head.response.status, url: head.response.url, fields: fields,
                 requestTime: 0, responseTime: 0, family: 0)
         else { return nil }
         return PartSaver(

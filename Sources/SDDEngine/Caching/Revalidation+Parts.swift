@@ -6,8 +6,9 @@ import SDDTransport
 extension Revalidation {
     /// Returns the parts that a response is; `nil` if they must not be stored.
     func parts(_ head: ResponseHead, _ body: Bytes) -> StoredParts? {
-        CacheRules.makePart(
-            lookup.request, url: head.response.url, fields: head.response.fields, bodyCount: body.count,
+        guard let fields = head.response.storableFields else { return nil }
+        return CacheRules.makePart(
+            lookup.request, url: head.response.url, fields: fields, bodyCount: body.count,
             requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000)
     }
 

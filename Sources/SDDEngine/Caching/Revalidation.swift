@@ -46,7 +46,8 @@ package final class Revalidation: Sendable {
     /// The conditions to send; `nil` if there are none.
     var question: HTTPRequest.Conditions? {
         guard let stored, !conditions.fields.isEmpty else { return nil }
-        return HTTPRequest.Conditions(url: stored.response.url, fields: conditions)
+        let url = lookup.isOwn(stored.response.url) ? lookup.request.url : stored.response.url
+        return HTTPRequest.Conditions(url: url, fields: conditions)
     }
 
     var storedBody: Bytes? { stored?.body }
@@ -73,9 +74,10 @@ extension Revalidation {
         let (response, now) = (head.response, head.responseTime / 1_000_000)
         if response.status == 304 {
             // Behind a redirect that has changed, the same validator may belong to another image.
-            guard response.url == stored.response.url,
+            guard lookup.isSame(response.url, as: stored.response.url),
+                let fields = response.storableFields,
                 let fresh = CacheRules.freshened(
-                    stored.response, by: response.fields, for: lookup.request,
+                    stored.response, by: fields, for: lookup.request,
                     requestTime: head.requestTime / 1_000_000, responseTime: now),
                 let head = stored.head(age: Freshness(of: fresh, now: now).age, updated: fresh)
             else { return .again }
@@ -143,7 +145,8 @@ extension Revalidation {
         }
         // The caller to store it for is not known.
         if response.isOfUnknownCaller { return .nothing }
-        guard mayStore, lookup.wishes.contains(.http) else { return .nothing }
+        // What a load is given is stored by the load, at its levels.
+        guard mayStore, lookup.wishes.contains(.http), !lookup.wishes.contains(.refreshesLoad) else { return .nothing }
         if response.status == 206 { return parts(head, body).map { .keepParts($0, body) } ?? .nothing }
         if let stored = head.stored(for: lookup.request) { return .store(stored, body) }
         return isWithdrawn(by: response) ? .withdrawn : .nothing
@@ -201,7 +204,7 @@ extension Revalidation {
         // A response that is written releases the claim afterwards, so that other processes find the entry.
         guard let claim, !outcome.isWritten else { return }
         // Loads queue their own writes before this, so the claim is released after them.
-        if lookup.wishes.contains(.pictures) {
+        if !lookup.wishes.isDisjoint(with: [.pictures, .refreshesLoad]) {
             disk.change { claim.release() }
         } else {
             disk.read { claim.release() }
@@ -234,6 +237,11 @@ extension Revalidation {
     private func freshen(_ response: StoredResponse) {
         lookup.cache.counters.add(.httpRevalidated, 1)
         guard let stored else { return }
+        // The entry of a load stays as it is.
+        if lookup.wishes.contains(.refreshesLoad) {
+            claim?.release()
+            return
+        }
         // The 304 may forbid storing it.
         guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
         var metadata = stored.entry.metadata

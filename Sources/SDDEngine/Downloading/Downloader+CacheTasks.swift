@@ -17,7 +17,8 @@ extension Downloader {
             case .raise(let lookup, let wish, let priority): lookup.raise(wish, to: priority)
             case .claim(let id, let look): look.claim(answer: answer(of: id))
             case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
-            case .revalidate(let request, let lookup): revalidate(request, lookup)
+            case .revalidate(let request):
+                _ = submit(.success(request), callbacks: Nobody(), isImmediate: true)
             case .keep(let keeper, let image): keeper.keep(image)
             case .keepPixels(let keeper, let image, let response, let headers):
                 keeper.keep(image, of: response, askedWith: headers)
@@ -40,17 +41,6 @@ extension Downloader {
                 table.answered(id, result, at: now)
             }
         }
-    }
-
-    /// Revalidates a cached response at the lowest priority, only for the cache.
-    private func revalidate(_ transfer: HTTPRequest, _ lookup: HTTPCacheLookup) {
-        var request = DownloadRequest(transfer: transfer)
-        request.priority = .veryLow
-        request.wantsPixels = false
-        request.lookup = lookup
-        request.acceptance = .all
-        request.maxAttempts = 1
-        _ = submit(.success(request), callbacks: Nobody(), isImmediate: true)
     }
 }
 

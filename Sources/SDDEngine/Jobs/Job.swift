@@ -226,6 +226,8 @@ final class Job<Recipient: AnyObject> {
         var outcome: Revalidation.Outcome?
         /// True if the server's response does not fit the condition it was sent: the request must be sent again.
         var asksAgain = false
+        /// See `LookupContext.distrustsStored`.
+        var distrustsStored = false
         var saver: PartSaver?
         /// The saver of the previous attempt, which may still be writing.
         var lastSaver: PartSaver?

@@ -116,7 +116,7 @@ package struct FailedURLs {
         let asked = max(0, min(retryAfter ?? 0, Self.longestRetryAfter))
         let (delay, end) = Self.next(wait, asked, after: entries[key], at: now)
         let cause = Cause(
-            selection: response.map { StoredSelection(varyOf: $0.asGiven.fields, asker.headers, .process) },
+            selection: response.map { StoredSelection(varyOf: $0.asGiven.storableFields, asker.headers, .process) },
             status: status, isRefused: error.code == .invalidStatusCode && status != 0,
             reading: error.code == .badImageData ? asker.reading : nil,
             limits: error.code == .bodyTooLarge || error.code == .tooManyRedirects ? asker.limits : nil)

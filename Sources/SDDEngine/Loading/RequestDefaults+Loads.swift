@@ -120,7 +120,10 @@ extension LoadPlan {
         store = Store(
             cache: cache, key: wanted, levels: levels.store, isMade: isMade,
             original: kept.isEmpty ? nil : OriginalKeeper(originals, key: original, levels: kept))
-        refreshed = Refreshed(cache: originals, key: original)
+        // Only what the load may find is compared with what the server has.
+        if asks, (isMade ? levels.originalQuery : levels.query).contains(.disk) {
+            refreshed = Refreshed(cache: originals, key: original)
+        }
     }
 }
 

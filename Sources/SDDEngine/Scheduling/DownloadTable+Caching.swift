@@ -63,7 +63,7 @@ extension DownloadTable {
         caching.keeper = found.keeper
         caching.selection = found.selection
         job.finished = now
-        if let lookup = found.response?.revalidation { outbox.run(.revalidate(job.original, lookup)) }
+        if let lookup = found.response?.revalidation { outbox.run(.revalidate(revalidating(job, lookup))) }
         if let head = found.response?.head, !serve(head, of: job, at: now) { return }
         guard let image = found.image else {
             guard let body = found.body else { return endAll(job, error: .notCached, at: now) }
@@ -75,6 +75,19 @@ extension DownloadTable {
             end(handler, of: job, image: handler.wantsPixels ? image : nil, at: now)
         }
         job.handlers.removeAll()
+    }
+
+    /// Makes the request that revalidates a served response in the background, only for the cache. It accepts what its
+    /// caller does, and checks that a picture has come: nothing else may replace the served one.
+    private func revalidating(_ job: Job<Recipient>, _ lookup: HTTPCacheLookup) -> DownloadRequest {
+        var request = DownloadRequest(transfer: job.original)
+        request.priority = .veryLow
+        request.wantsPixels = job.handlers.contains { $0.wantsPixels }
+        request.form = DecodeOptions(isLazy: true)
+        for caller in job.handlers.prefix(1) { request.acceptance = caller.acceptance }
+        request.lookup = lookup
+        request.maxAttempts = 1
+        return request
     }
 
     /// Uses the stored header in place of a response.
@@ -291,12 +304,17 @@ extension DownloadTable {
 
     /// Prevents storing a damaged image, even if HTTP allows it (row Z12).
     func foundNoPicture(_ job: Job<Recipient>, _ error: DownloadError) {
-        guard let caching = job.caching else { return }
-        switch error.detail {
-        case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels,
-            .imageIntegrity:
-            caching.outcome = caching.outcome?.withoutBody
-        default: break
+        guard let caching = job.caching, error.isOfBody || error.detail == .imageIntegrity else { return }
+        caching.outcome = caching.outcome?.withoutBody
+    }
+}
+
+extension DownloadError {
+    /// Whether the body is no picture, or a damaged one.
+    var isOfBody: Bool {
+        switch detail {
+        case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels: true
+        default: false
         }
     }
 }

@@ -90,15 +90,24 @@ extension DownloadTable {
         case .success(let step) where step.lacksRoom != nil:
             job.roomNeeded = step.lacksRoom ?? 0
             lineUp(job)
+        case .success(let step) where asksServerInstead(job, of: step.pictures ?? []): break
         case .success(let step):
             let isDecoded = (step.pictures ?? []).contains { if case .success = $0.image { true } else { false } }
             statistics.imagesDecoded += isDecoded ? 1 : 0
             handOut(step, of: job, at: now)
         case .failure(let error):
-            foundNoPicture(job, DownloadError(error))
-            endAll(job, error: DownloadError(error), failedAt: .decode, at: now)
+            let error = DownloadError(error)
+            if asksServerInstead(job, after: error) { break }
+            foundNoPicture(job, error)
+            endAll(job, error: error, failedAt: .decode, at: now)
         }
         fill(at: now)
+    }
+
+    private mutating func asksServerInstead(_ job: Job<Recipient>, of pictures: [FormedPicture]) -> Bool {
+        for picture in pictures { if case .success = picture.image { return false } }
+        guard case .failure(let error)? = pictures.first?.image else { return false }
+        return asksServerInstead(job, after: DownloadError(error))
     }
 
     /// Handles an image that memory had when the decode was about to begin.

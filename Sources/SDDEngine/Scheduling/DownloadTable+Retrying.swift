@@ -32,17 +32,30 @@ extension DownloadTable {
     mutating func pausesLookedAt(at now: Int64) {
         while let number = retries.popEnded(at: now) {
             guard let job = jobs[number] else { continue }
-            if let caching = job.caching {
-                job.stage = .asking
-                let wish = DiskRead(priority: job.priority)
-                let question = LookupContext(isOffline: rules.isOffline, after: caching.lastSaver, wish: wish)
-                caching.wish = wish
-                outbox.run(.ask(job.id, caching.lookup, question))
-                caching.lastSaver = nil
-            } else {
-                wait(job, at: now)
-            }
+            if let caching = job.caching { askAgain(job, caching) } else { wait(job, at: now) }
         }
+    }
+
+    private mutating func askAgain(_ job: Job<Recipient>, _ caching: Job<Recipient>.Caching) {
+        job.stage = .asking
+        let wish = DiskRead(priority: job.priority)
+        let question = LookupContext(
+            isOffline: rules.isOffline, distrustsStored: caching.distrustsStored, after: caching.lastSaver, wish: wish)
+        caching.wish = wish
+        outbox.run(.ask(job.id, caching.lookup, question))
+        caching.lastSaver = nil
+    }
+
+    /// Asks again for a picture whose stored response cannot be decoded, as if it were not stored.
+    /// - Returns: false if the error is the job's result.
+    mutating func asksServerInstead(_ job: Job<Recipient>, after error: DownloadError) -> Bool {
+        guard error.isOfBody, let caching = job.caching, caching.lookup is HTTPCacheLookup,
+            caching.origin != .network, !caching.distrustsStored, !job.handlers.contains(where: job.hasShown)
+        else { return false }
+        caching.distrustsStored = true
+        startOver(job)
+        askAgain(job, caching)
+        return true
     }
 }
 
@@ -109,13 +122,15 @@ extension DownloadTable {
 }
 
 extension Job {
+    /// Whether the handler has got something of the body.
+    fileprivate func hasShown(_ handler: Handler) -> Bool { handler.isShown || (handler.wantsFacts && facts != nil) }
+
     /// True if the handler may retry after the error. A preview cannot be withdrawn once shown, and bytes written to a
     /// sink cannot be taken back.
     fileprivate func mayTryAgain(_ handler: Handler, after error: DownloadError) -> Bool {
-        let hasSeen = handler.isShown || (handler.wantsFacts && facts != nil)
         let wasSent = error.connectStage == nil || end?.metrics.requestBytes != 0
         let isWritten = request.hasSink && (received > 0 || (end?.metrics.handedOutBytes ?? 0) > 0)
-        return error.isRetryable && attempts(for: handler) < handler.maxAttempts && !hasSeen && !isWritten
+        return error.isRetryable && attempts(for: handler) < handler.maxAttempts && !hasShown(handler) && !isWritten
             && RetryPolicy.isSafe(method: original.method, wasSent: wasSent)
     }
 

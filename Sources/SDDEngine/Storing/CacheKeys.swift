@@ -9,7 +9,7 @@ package import SDDCoders
 package enum CacheKeys {
     /// Returns the key of a URL, without its user and password: requests with credentials are kept apart by a mark of
     /// their own (`ImageCache.mark`). Braces, which a URL should not contain (RFC 3986 §2), are escaped, so that no URL
-    /// can be mistaken for the thumbnail of another.
+    /// can be mistaken for a thumbnail or another form of another.
     package static func key(of url: ImageURL) -> String {
         let text = url.textWithoutUserinfo
         guard unsafe text.withRawUTF8({ unsafe $0.contains(where: isBrace) }) else { return text }
@@ -33,7 +33,7 @@ package enum CacheKeys {
         var parts: [String] = []
         if let thumbnail = thumbnail(form.size) { parts.append(thumbnail) }
         if let rest = rest(form) { parts.append(rest) }
-        if let transforms = form.transforms { parts.append(transforms.key) }
+        if let transforms = form.transforms { parts.append("Transform({\(transforms.key)})") }
         // An original has the colours that it has: each form is decoded from it.
         if form.colour == .asStored, !parts.isEmpty { parts.append("Colour(stored)") }
         return parts.isEmpty ? original : insert("-" + parts.joined(separator: "-"), into: original)

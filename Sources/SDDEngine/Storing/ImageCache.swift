@@ -96,7 +96,7 @@ package final class ImageCache: Sendable {
     /// Returns the request fields that an image was selected by, if a request with these fields brought it; `nil` if
     /// the image serves all requests.
     func selection(varyOf response: Response, _ headers: HTTPFields) -> StoredSelection? {
-        let selection = StoredSelection(varyOf: response.fields, headers, secret)
+        let selection = StoredSelection(varyOf: response.storableFields, headers, secret)
         return selection.fields.isEmpty ? nil : selection
     }
 
@@ -189,7 +189,10 @@ extension ImageCache {
         guard isOpen, !image.isPreview, !image.isPartial else { return }
         defer { stored.wrappingAdd(1, ordering: .releasing) }
         let cost = image.memoryCost
-        if let images { return images.store(image, cost: cost, for: key) }
+        if let images {
+            // An application that keeps copies would lose what they were selected by.
+            return image.keptFor == nil ? images.store(image, cost: cost, for: key) : images.remove(key)
+        }
         guard let memory else { return }
         unsafe key.withRawUTF8 { unsafe memory.set(image, cost: cost, for: $0) }
         let watch = MemoryPlace(memory, key)

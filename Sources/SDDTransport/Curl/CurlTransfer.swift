@@ -109,6 +109,7 @@ extension CurlTransfer {
         leaveConnection()
         hop = Hop()
         reader = ResponseReader(next, request, in: surroundings)
+        reader.redirectsVary = progress.lastResponse?.allVary ?? []
         witness = surroundings.witness(of: request, at: now)
         progress.clocks = Progress.clocks(options, request.options.values.clocks, at: now)
         try setUp()

@@ -90,6 +90,8 @@ final class ResponseReader {
     private var challengeCount = 0
     /// libcurl answers again whenever the server calls its nonce stale: RFC 7616 §3.3.
     private static let mostChallenges = 3
+    /// `Response.redirectsVary` of the hop.
+    var redirectsVary: [String] = []
     /// True if cookies were sent that the request did not know of.
     var isOfUnknownCaller = false
     /// True if libcurl was told to report the body before decompression as well.
@@ -192,7 +194,7 @@ extension ResponseReader {
         guard status / 100 != 1 else { return true }
         let response = Response(
             status: status, httpVersion: easy.httpVersion, url: terms.url, fields: fields,
-            isOfUnknownCaller: isOfUnknownCaller)
+            redirectsVary: redirectsVary, isOfUnknownCaller: isOfUnknownCaller)
         // RFC 9110 §15.3.7: a request for the whole body would mistake the part for it.
         if status == 206, !terms.asksForPart {
             head = newHead(response, expectedBytes: 0)

@@ -46,7 +46,7 @@ struct RangeJoin {
         else { return nil }
         return Response(
             status: 200, httpVersion: part.httpVersion, url: part.url, fields: builder.take(),
-            isOfUnknownCaller: part.isOfUnknownCaller)
+            redirectsVary: part.redirectsVary, isOfUnknownCaller: part.isOfUnknownCaller)
     }
 
     /// Copies all fields except those that describe the part.
