@@ -53,8 +53,8 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  * Inside a callback of this downloader the call does not wait: the handle is dead at once, and the
  * rest happens after that callback has returned. The same holds on the network and decode threads
  * of this downloader, for instance in a body transform or a user_data_free: there the outstanding
- * callbacks come on its callback thread, or with SDD_DELIVERY_APPLICATION on its last decode thread.
- * Images and bytes live on by their own references.
+ * callbacks come on its callback thread, or with SDD_DELIVERY_APPLICATION on its last decode
+ * thread. Images and bytes live on by their own references.
  *
  * @param downloader Dead from now on. NULL and the shared downloader are refused.
  * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT for the shared

@@ -243,8 +243,8 @@ SDD_API sdd_status sdd_loader_create(const sdd_loader_config *SDD_NULLABLE confi
                                      sdd_loader *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels all loads of the loader, and ends it. Its loads end with SDD_ERROR_CANCELLED;
- * the downloader delivers that, perhaps after this call has returned. None of the loader's callbacks
+ * Cancels all loads of the loader, and ends it. Its loads end with SDD_ERROR_CANCELLED; the
+ * downloader delivers that, perhaps after this call has returned. None of the loader's callbacks
  * begins later for a load, except one that another thread is just about to make.
  *
  * @param loader Dead from now on. NULL and the shared loader are refused.
