@@ -73,7 +73,8 @@ CASE(a_redirect_is_refused)
     transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
-    CHECK(strstr(r.message, "http://host.example:81/there?x") != NULL && strstr(r.message, "secret") == NULL);
+    CHECK(strstr(r.message, "http://host.example:81/there") != NULL);
+    CHECK(strstr(r.message, "?x") == NULL && strstr(r.message, "secret") == NULL);
     CHECK(r.error_class == SDD_CLASS_RESPONSE && r.retryable == 0 && r.http_status == 302 && r.bytes == NULL);
     CHECK_TEXT(sdd_response_header(r.response, "Location"), place);
     /* A relative Location is reported as the URL it leads to. */

@@ -14,7 +14,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 UNUSED_FUNCTIONS = {
     "sdd_decoder_main": "the main function of another program",
     "sdd_cache_shared": "cache::shared() is NULL, which stands for it",
-    "sdd_downloader_shared": "as sdd_cache_shared",
     "sdd_loader_shared": "as sdd_cache_shared",
     "sdd_download": "downloader::download() submits a request",
     "sdd_get": "downloader::submit_wait() submits a request",

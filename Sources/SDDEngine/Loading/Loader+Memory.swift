@@ -1,4 +1,4 @@
-package import SDDBase
+import SDDBase
 import SDDCoders
 
 extension Loader {
