@@ -8,7 +8,7 @@
 #include "raw_server.h"
 
 /* Names of files in encodings that are older than UTF-8. */
-static const char latin_1[] = "HTTP/1.1 302 Found\r\nLocation: /caf\xe9?\xdf#\xfc\r\nContent-Length: 0\r\n\r\n";
+static const char latin_1[] = "HTTP/1.1 302 Found\r\nLocation: /caf\xe9/\xdf/\xfc?x\r\nContent-Length: 0\r\n\r\n";
 
 static raw_reply reply_of(int number)
 {
@@ -183,7 +183,7 @@ CASE(bytes_of_a_location_are_those_that_are_asked_for)
     transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
-    CHECK(strcasestr(r.message, "/caf%e9?%df#%fc") != NULL); /* libcurl from 8.16 writes %E9 */
+    CHECK(strcasestr(r.message, "/caf%e9/%df/%fc,") != NULL); /* libcurl from 8.16 writes %E9 */
 }
 
 int main(void)
