@@ -143,7 +143,8 @@ package final class PictureStream: @unchecked Sendable {
         let keepsRest = forms.contains { $0.isLenient }
         let forms = held.forms
         try setParts(for: forms, of: bytes, isLast: isLast)
-        if !hasRoom(isPlausible: held.isPlausible, isLast: isLast) {
+        let isAlone = isForAll && forms.count == 1
+        if try !hasRoom(for: bytes, isPlausible: held.isPlausible, isAlone: isAlone, isLast: isLast) {
             removeParts()
             reserved = nil
             step.lacksRoom = cost?.total ?? 0
@@ -309,18 +310,23 @@ package final class PictureStream: @unchecked Sendable {
     }
 
     /// Reserves room for all readers together. Readers at work have theirs already.
-    private func hasRoom(isPlausible: Bool, isLast: Bool) -> Bool {
+    /// - Parameter isAlone: true if there is one form, whose limits are checked here and not in `held`.
+    private func hasRoom(
+        for bytes: Bytes, isPlausible: Bool, isAlone: Bool, isLast: Bool
+    ) throws(CoderError) -> Bool {
         guard cost == nil, let facts else { return true }
         let cost = DecodeCost(
             of: facts, hasScans: hasScans == true, parts.filter { $0.failure == nil }.map { $0.source },
             growth: growth)
         self.cost = cost
+        if isAlone, try !isAllowed(cost, for: bytes, isLast: isLast) { return false }
         return isPlausible && takeRoom(for: cost, isLast: isLast)
     }
 
     /// Returns the forms that are to be decoded now, see `Held`.
     private func held(_ forms: [DecodeOptions], of bytes: Bytes, isLast: Bool) throws(CoderError) -> Held {
-        try held(forms, of: bytes, isLast: isLast) { form in
+        if forms.count == 1 { return Held(forms: forms) }
+        return try held(forms, of: bytes, isLast: isLast) { form in
             // A lazy picture is decoded later.
             guard let facts, !form.isLazy else { return nil }
             let source = source(form, isAlone: true, of: bytes, isLast: isLast)
