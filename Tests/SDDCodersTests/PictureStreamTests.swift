@@ -262,7 +262,7 @@ import Testing
         #expect(most > 0)
     }
 
-    /// What one form cannot be made from does not affect the others.
+    /// A form that cannot be made does not affect the others.
     @Test(arguments: ["jpeg/baseline-444.jpg", "png/rgb8.png"], [1, 7, 1 << 20])
     func formsThatRefuseACutFailAlone(name: String, step: Int) throws {
         // given: a cut below which there is no whole row of the second form

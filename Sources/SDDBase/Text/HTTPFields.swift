@@ -57,6 +57,11 @@ package struct HTTPFields: Hashable, Sendable {
         text.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }
     }
 
+    /// Returns an ASCII letter in lower case, and any other byte as it is.
+    package static func lowered(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -72,9 +77,5 @@ package struct HTTPFields: Hashable, Sendable {
 }
 
 private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
-    a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lowered($0) == lowered($1) }
-}
-
-private func lowered(_ byte: UInt8) -> UInt8 {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { HTTPFields.lowered($0) == HTTPFields.lowered($1) }
 }

@@ -11,7 +11,7 @@ package final class WorkerPool: Sendable {
         var threads: [Int: NativeThread] = [:]
         /// The number of threads that still work, or look for work.
         var running = 0
-        /// What the last thread does before it ends.
+        /// The last thread calls it before it ends.
         var conclusion: (@Sendable () -> Void)?
     }
 

@@ -47,7 +47,7 @@ private struct BlurLine {
     func blur(_ length: Int, _ boxes: [(before: Int, behind: Int)]) {
         for box in boxes {
             let clamped = { (place: Int) in pixels[min(max(place, 0), length - 1)] }
-            // What of a box lies far outside has the pixels of the edges.
+            // Each place of a box that lies far outside counts as the pixel at the edge.
             let near = max(-box.before, -length)...min(box.behind, 2 * length)
             var sum = clamped(-1) * Double(near.lowerBound + box.before)
             for place in near { sum += clamped(place) }

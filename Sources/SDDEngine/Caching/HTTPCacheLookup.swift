@@ -97,7 +97,7 @@ package final class HTTPCacheLookup: CacheLookup {
     func isOwn(_ url: String) -> Bool { isSame(url, as: request.url) }
 
     func isSame(_ url: String, as other: String) -> Bool {
-        url == other || cache.key(ofURL: url) == cache.key(ofURL: other)
+        url == other || cache.key(ofURL: url).hasSameBytes(as: cache.key(ofURL: other))
     }
 
     /// A copy for a background revalidation, which has no caller and serves no stale response.

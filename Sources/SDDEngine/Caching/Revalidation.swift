@@ -145,7 +145,7 @@ extension Revalidation {
         }
         // The caller to store it for is not known.
         if response.isOfUnknownCaller { return .nothing }
-        // What a load is given is stored by the load, at its levels.
+        // The load stores the response that it is given, at its own levels.
         guard mayStore, lookup.wishes.contains(.http), !lookup.wishes.contains(.refreshesLoad) else { return .nothing }
         if response.status == 206 { return parts(head, body).map { .keepParts($0, body) } ?? .nothing }
         if let stored = head.stored(for: lookup.request) { return .store(stored, body) }

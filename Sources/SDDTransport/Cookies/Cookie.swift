@@ -63,18 +63,14 @@ package struct Cookie: Sendable, Equatable {
 
     var place: Place {
         Place(
-            name: name.utf8.map(Self.lowered), domain: domain.lowercased(), path: Self.withoutLastSlash(path.utf8),
-            includeSubdomains: includeSubdomains)
+            name: name.utf8.map(HTTPFields.lowered), domain: domain.lowercased(),
+            path: Self.withoutLastSlash(path.utf8), includeSubdomains: includeSubdomains)
     }
 
     func hasSamePlace(as other: Cookie) -> Bool { place == other.place }
 
     private static func withoutLastSlash(_ path: String.UTF8View) -> [UInt8] {
         Array(path.count > 1 && path.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
-    }
-
-    static func lowered(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// Whether the cookie's domain is `parent` or a subdomain of it.

@@ -166,7 +166,7 @@ extension CookieJar {
     private static func isFor(_ host: String, line: [UInt8]) -> Bool {
         let domain = domain(ofLine: line)
         let end = host.utf8.suffix(domain.count)
-        guard !domain.isEmpty, end.count == domain.count, zip(end, domain).allSatisfy({ $0 == Cookie.lowered($1) })
+        guard !domain.isEmpty, end.count == domain.count, zip(end, domain).allSatisfy({ $0 == HTTPFields.lowered($1) })
         else {
             return false
         }
@@ -178,7 +178,7 @@ extension CookieJar {
     private static func isBelow(_ parent: String, line: [UInt8]) -> Bool {
         let domain = domain(ofLine: line)
         let end = domain.suffix(parent.utf8.count)
-        guard end.count == parent.utf8.count, zip(parent.utf8, end).allSatisfy({ $0 == Cookie.lowered($1) }) else {
+        guard end.count == parent.utf8.count, zip(parent.utf8, end).allSatisfy({ $0 == HTTPFields.lowered($1) }) else {
             return false
         }
         return end.startIndex == domain.startIndex || domain[domain.index(before: end.startIndex)] == UInt8(ascii: ".")
